@@ -1,0 +1,54 @@
+"""A trial: one changed context, sampled some times, and the tally of what the model did.
+
+Everything above (search, fixes, reports) speaks of trials; everything below (models, cache) only of bodies
+and replies.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from runtape.decision import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How often the decision was made again in `runs` runs of one variant.
+
+    Failed calls are not in `runs`: an error is no evidence that anything changed.
+    """
+
+    same: int = 0
+    runs: int = 0
+
+    def plus(self, other: Tally) -> Tally:
+        """Both tallies together."""
+        return Tally(self.same + other.same, self.runs + other.runs)
+
+    @property
+    def rate(self) -> float | None:
+        """Share of runs with the same decision; None without runs."""
+        return self.same / self.runs if self.runs else None
+
+
+@dataclass(slots=True)
+class Observed:
+    """All outcomes of one variant so far, in the order they arrived."""
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    errors: int = 0
+
+    @property
+    def tally(self) -> Tally:
+        """Same decisions among the outcomes."""
+        return Tally(sum(o.same for o in self.outcomes), len(self.outcomes))
+
+    def counts(self) -> Counter[Outcome]:
+        """Outcomes by frequency."""
+        return Counter(self.outcomes)
+
+    def extend(self, outcomes: Iterable[Outcome]) -> None:
+        """Add outcomes of further runs."""
+        self.outcomes.extend(outcomes)
