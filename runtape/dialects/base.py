@@ -102,11 +102,11 @@ class Reply:
             ],
             "stop": self.stop.value,
             "refusal": self.refusal,
-            "usage": [
-                self.usage.input_tokens,
-                self.usage.output_tokens,
-                self.usage.cached_tokens,
-            ],
+            "usage": {
+                "input_tokens": self.usage.input_tokens,
+                "output_tokens": self.usage.output_tokens,
+                "cached_tokens": self.usage.cached_tokens,
+            },
             "model": self.model,
         }
 
@@ -118,7 +118,7 @@ class Reply:
             tool_calls=tuple(ToolCall(**call) for call in data["tool_calls"]),
             stop=Stop(data["stop"]),
             refusal=data["refusal"],
-            usage=Usage(*data["usage"]),
+            usage=Usage(**data["usage"]),
             model=data["model"],
         )
 
@@ -183,3 +183,6 @@ class Dialect(Protocol):
 
     def fold(self, stream: str) -> FoldedStream:
         """Fold the text of an SSE stream, cut anywhere; never raises."""
+
+    def render(self, reply: Reply, body: Json) -> Json:
+        """The response document a server would send for `reply` to `body`: the inverse of :meth:`replies`."""
