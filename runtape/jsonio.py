@@ -1,7 +1,7 @@
 """JSON in and out: the only user of orjson, with the standard library where orjson is stricter.
 
-orjson rejects NaN, integers beyond 64 bits and lone surrogates; agents produce all three. Reading and
-writing fall back to :mod:`json` for those, so that nothing a provider accepted is lost here.
+orjson rejects NaN, integers beyond 64 bits and lone surrogates; agents produce all three. Reading
+and writing fall back to :mod:`json` for those, so that nothing a provider accepted is lost here.
 """
 
 from __future__ import annotations

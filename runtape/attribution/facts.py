@@ -1,7 +1,7 @@
 """The stream of facts an investigation reports while it runs, and its result.
 
-Facts are data: codes, numbers, refs, source texts. Words are made in :mod:`runtape.reports`. Command line,
-terminal app, JSON lines and MCP progress all read this one stream.
+Facts are data: codes, numbers, refs, source texts. Words are made in :mod:`runtape.reports`.
+Command line, terminal app, JSON lines and MCP progress all read this one stream.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class BaselineChanged:
 
 @dataclass(frozen=True, slots=True)
 class PieceAsked:
-    """Runs without these pieces are in flight (one piece: individually; several: as a group)."""
+    """Runs without these pieces are in flight: one individually, several as a group."""
 
     pieces: tuple[int, ...]
     runs: int
@@ -115,7 +115,7 @@ class PieceAsked:
 
 @dataclass(frozen=True, slots=True)
 class TallyChanged:
-    """Runs without exactly this one piece so far; p is the one-sided Fisher p (None at temperature 0)."""
+    """Runs without exactly this piece so far, and their Fisher p (None at temperature 0)."""
 
     piece: int
     tally: Tally
@@ -154,7 +154,7 @@ class CallsChanged:
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """Something the user should know; `numbers` are for the sentence that :mod:`runtape.reports` makes."""
+    """Something the user should know; `numbers` go into the sentence that the reports make."""
 
     code: str
     numbers: Json = field(default_factory=dict)

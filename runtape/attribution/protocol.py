@@ -1,8 +1,8 @@
 """The seam between the search and the world it searches.
 
-The search is sequential code: a generator that yields batches of :class:`Ask` and receives what was seen. It
-knows piece numbers and a tree, no model, no text and no screen. The driver answers batches from a real model;
-the quality suite answers them with a random-number generator.
+The search is sequential code: a generator that yields batches of :class:`Ask` and receives what was
+seen. It knows piece numbers and a tree, no model, no text and no screen. The driver answers batches
+from a real model; the quality suite answers them with a random-number generator.
 """
 
 from __future__ import annotations
@@ -82,16 +82,16 @@ class Seen:
 
 Batch: TypeAlias = tuple[Ask, ...]
 Answers: TypeAlias = list[list[Seen]]
-"""For each ask of the batch, in order, what was seen: at most `runs`, fewer when calls failed or the budget
-ended."""
+"""For each ask of the batch, in order, what was seen: at most `runs`, fewer when calls failed or
+the budget ended."""
 
 
 class Tree(Protocol):
-    """The piece tree as the search sees it. Numbers are those of :class:`runtape.context.pieces.Piece`."""
+    """The piece tree as the search sees it; numbers are the ids of its pieces."""
 
     @property
     def roots(self) -> tuple[int, ...]:
-        """Top-level pieces in reading order (the newest message last; tool definitions after it)."""
+        """Top-level pieces in reading order: the newest message, then tool definitions, last."""
 
     def children(self, piece: int) -> tuple[int, ...]:
         """Parts in reading order; empty at a leaf."""
@@ -100,7 +100,7 @@ class Tree(Protocol):
         """Whether it stands in text that was given (system, user) rather than read."""
 
     def apart(self, piece: int) -> bool:
-        """Whether it is never removed in a group: the system prompt, the first user text, the newest message."""
+        """Whether it is kept out of groups: the system prompt, first user text, newest message."""
 
     def read(self, piece: int) -> bool:
         """Whether it was read by a tool (in a tool result)."""
@@ -205,5 +205,6 @@ class SearchResult:
 
 
 Search: TypeAlias = Generator[Batch | Note, Answers | None, SearchResult]
-"""Yields batches (receives answers) and notes (receives None). Closing it early is allowed at any yield;
-`interrupt`-ed searches are asked for their partial result through the object that made them."""
+"""Yields batches (receives answers) and notes (receives None). Closing it early is allowed at any
+yield; `interrupt`-ed searches are asked for their partial result through the object that made
+them."""

@@ -33,9 +33,11 @@ class Piece:
         event: event its text first entered with.
         parent: id of the enclosing piece, or None for a top-level piece.
         text: the source text it covers (as it stands in the string; media: a short description).
-        given: whether it stands in text that was given (system, user) rather than read (tool results).
+        given: whether it stands in text that was given (system, user) rather than read (tool
+            results).
         tool: name of the tool it came from or describes, or None.
-        call: (name, canonical arguments) of the lookup that produced it, for pieces in tool results.
+        call: (name, canonical arguments) of the lookup that produced it, for pieces in tool
+            results.
         divisible: whether it has children that can be asked for.
     """
 

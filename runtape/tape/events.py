@@ -63,7 +63,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A damaged place of the file that was skipped: line number (from 1), byte offset, what is wrong."""
+    """A damaged place that was skipped: line number (from 1), byte offset, what is wrong."""
 
     line: int
     offset: int
@@ -92,7 +92,8 @@ class Request:
         headers: recorded (allow-listed) request headers, lower-case names.
         query: recorded query parameters.
         text: the body exactly as sent (UTF-8 text).
-        spans: which request each part of `text` first entered with; consecutive, covering all of it.
+        spans: which request each part of `text` first entered with; consecutive, covering all of
+            it.
         stream: whether the caller asked for a stream.
         fidelity: part → ``exact | assumed | missing`` where it is known; empty means exact.
     """
