@@ -1,0 +1,1 @@
+"""Widgets of the terminal app; each reads a view model only."""

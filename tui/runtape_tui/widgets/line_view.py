@@ -1,0 +1,229 @@
+"""The one scrolling view under timeline, document, diff and heatmap: rows drawn on demand.
+
+Textual's line API asks for the visible lines only, so a million rows mount as fast as ten. Drawn
+rows are kept in a small cache; moving the cursor repaints two lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.cache import LRUCache
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+_KEPT_STRIPS = 1_000
+
+
+class LineView(ScrollView, can_focus=True):
+    """A cursor over rows that a subclass draws one at a time.
+
+    Subclasses implement :meth:`draw` and say how many rows there are with :meth:`set_rows`. Text of
+    a trace enters a strip only through :mod:`runtape_tui.safe`.
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"line-view--cursor"}
+
+    DEFAULT_CSS = """
+    LineView { height: 1fr; scrollbar-size-vertical: 1; scrollbar-size-horizontal: 1; }
+    LineView > .line-view--cursor { background: $block-cursor-blurred-background; }
+    LineView:focus > .line-view--cursor {
+        background: $block-cursor-background;
+        color: $block-cursor-foreground;
+        text-style: $block-cursor-text-style;
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Up", show=False, id="cursor.up"),
+        Binding("down,j", "move(1)", "Down", show=False, id="cursor.down"),
+        Binding("ctrl+u", "move_page(-0.5)", "Half page up", show=False, id="cursor.half_up"),
+        Binding("ctrl+d", "move_page(0.5)", "Half page down", show=False, id="cursor.half_down"),
+        Binding("pageup,b", "move_page(-1)", "Page up", show=False, id="cursor.page_up"),
+        Binding("pagedown,space", "move_page(1)", "Page down", show=False, id="cursor.page_down"),
+        Binding("g,home", "move_to(0)", "Top", show=False, id="cursor.top"),
+        Binding("G,end", "move_to(-1)", "End", show=False, id="cursor.end"),
+        Binding("left,h", "pan(-8)", "Left", show=False, id="cursor.left"),
+        Binding("right,l", "pan(8)", "Right", show=False, id="cursor.right"),
+        Binding("enter", "choose", "Open", show=False, id="cursor.open"),
+    ]
+
+    cursor: reactive[int] = reactive(0, repaint=False)
+
+    class Moved(Message):
+        """The cursor stands on another row."""
+
+        def __init__(self, view: LineView, row: int) -> None:
+            super().__init__()
+            self.view = view
+            self.row = row
+
+        @property
+        def control(self) -> LineView:
+            """The view it happened in."""
+            return self.view
+
+        def can_replace(self, message: Message) -> bool:
+            """Only the last place of a fast move matters."""
+            return isinstance(message, LineView.Moved) and message.view is self.view
+
+    class Chosen(Message):
+        """Enter or a double click on a row."""
+
+        def __init__(self, view: LineView, row: int) -> None:
+            super().__init__()
+            self.view = view
+            self.row = row
+
+        @property
+        def control(self) -> LineView:
+            """The view it happened in."""
+            return self.view
+
+    def __init__(self, *, name: str | None = None, id: str | None = None) -> None:  # noqa: A002 - their name
+        super().__init__(name=name, id=id)
+        self._count = 0
+        self._widest = 0
+        self._strips: LRUCache[tuple[int, int], Strip] = LRUCache(_KEPT_STRIPS)
+
+    # What a subclass provides
+
+    def draw(self, row: int, width: int) -> Strip:
+        """Draw one row; `width` is that of the view, in cells. Longer strips can be panned to."""
+        raise NotImplementedError
+
+    # What a subclass calls
+
+    @property
+    def row_count(self) -> int:
+        """How many rows there are."""
+        return self._count
+
+    def set_rows(self, count: int, *, widest: int = 0, keep_drawn: bool = False) -> None:
+        """Say how many rows there are, and how wide the widest is (0: never wider than the view).
+
+        With `keep_drawn` rows drawn before are still right: rows were only added at the end.
+        """
+        self._count, self._widest = count, widest
+        if not keep_drawn:
+            self._strips.clear()
+        self.virtual_size = Size(widest, count)
+        if self.cursor >= count:
+            self.cursor = max(0, count - 1)
+        self.refresh()
+
+    def redraw(self, rows: Iterable[int]) -> None:
+        """Repaint these rows only."""
+        width = self.size.width
+        top, height = self.scroll_offset.y, self.size.height
+        for row in rows:
+            self._strips.discard((row, width))
+            if top <= row < top + height:
+                self.refresh(Region(0, row - top, width, 1))
+
+    def redraw_all(self) -> None:
+        """Repaint everything."""
+        self._strips.clear()
+        self.refresh()
+
+    def show_row(self, row: int, *, centre: bool = False) -> None:
+        """Put the cursor on a row and bring it into view."""
+        if not self._count:
+            return
+        row = max(0, min(row, self._count - 1))
+        self.cursor = row
+        self._bring_into_view(row, centre=centre)
+
+    # Textual's side
+
+    def render_line(self, y: int) -> Strip:
+        """Draw line `y` of the viewport."""
+        left, top = self.scroll_offset
+        row, width = top + y, self.size.width
+        if row >= self._count:
+            return Strip.blank(width, self.rich_style)
+        strip = self._drawn(row, width).crop(left, left + width)
+        if row == self.cursor:
+            strip = strip.apply_style(self._cursor_style())
+        return strip.extend_cell_length(width, self._background(row)).apply_offsets(left, row)
+
+    def _drawn(self, row: int, width: int) -> Strip:
+        key = (row, width)
+        strip = self._strips.get(key)
+        if strip is None:
+            strip = self.draw(row, width).apply_style(self.rich_style)
+            self._strips[key] = strip
+        return strip
+
+    def _background(self, row: int) -> Style:
+        return self._cursor_style() if row == self.cursor else self.rich_style
+
+    def _cursor_style(self) -> Style:
+        return self.get_component_rich_style("line-view--cursor")
+
+    def watch_cursor(self, before: int, now: int) -> None:
+        """Repaint the two rows concerned and tell the others."""
+        top = self.scroll_offset.y
+        for row in (before, now):
+            self.refresh(Region(0, row - top, self.size.width, 1))
+        self.post_message(self.Moved(self, now))
+
+    def notify_style_update(self) -> None:
+        """Forget drawn rows when theme or focus changed their colours."""
+        super().notify_style_update()
+        self._strips.clear()
+
+    def on_resize(self) -> None:
+        """Keep the cursor in view."""
+        self._bring_into_view(self.cursor)
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor where the mouse is; twice: open."""
+        row = event.y + self.scroll_offset.y
+        if row >= self._count:
+            return
+        self.show_row(row)
+        if event.chain == 2:  # noqa: PLR2004 - a double click
+            self.post_message(self.Chosen(self, row))
+
+    def _bring_into_view(self, row: int, *, centre: bool = False) -> None:
+        top, height = self.scroll_offset.y, max(1, self.size.height)
+        if centre:
+            target = row - height // 2
+        elif row < top:
+            target = row
+        elif row >= top + height:
+            target = row - height + 1
+        else:
+            return
+        self.scroll_to(y=target, animate=False, force=True)
+
+    # Actions
+
+    def action_move(self, rows: int) -> None:
+        """Move the cursor by so many rows."""
+        self.show_row(self.cursor + rows)
+
+    def action_move_page(self, pages: float) -> None:
+        """Move the cursor by a share of the page."""
+        self.show_row(self.cursor + int(pages * max(1, self.size.height - 1)))
+
+    def action_move_to(self, row: int) -> None:
+        """Move the cursor to a row; negative: from the end."""
+        self.show_row(row if row >= 0 else self._count + row)
+
+    def action_pan(self, cells: int) -> None:
+        """Scroll sideways."""
+        self.scroll_to(x=self.scroll_offset.x + cells, animate=False)
+
+    def action_choose(self) -> None:
+        """Open the row under the cursor."""
+        if self._count:
+            self.post_message(self.Chosen(self, self.cursor))
