@@ -1,1 +1,33 @@
-"""TODO"""
+"""Exact tests, intervals and sampling plans: numbers in, numbers out. Floor 0, no other room is known here."""
+
+from __future__ import annotations
+
+from runtape.evidence.enumeration import FrozenBaseline, frozen_baselines, variant_error
+from runtape.evidence.fisher import fisher_less
+from runtape.evidence.intervals import clopper_pearson, largest_rate, wilson
+from runtape.evidence.plan import (
+    CONSISTENT,
+    CONSISTENT_WIDE,
+    INTERMITTENT,
+    BaselineStep,
+    Ending,
+    Looks,
+    plan_baseline,
+)
+
+__all__ = [
+    "CONSISTENT",
+    "CONSISTENT_WIDE",
+    "INTERMITTENT",
+    "BaselineStep",
+    "Ending",
+    "FrozenBaseline",
+    "Looks",
+    "clopper_pearson",
+    "fisher_less",
+    "frozen_baselines",
+    "largest_rate",
+    "plan_baseline",
+    "variant_error",
+    "wilson",
+]

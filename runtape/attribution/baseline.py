@@ -1,0 +1,32 @@
+"""Pass A: how often does the unchanged context make the decision again?
+
+The plan is :func:`runtape.evidence.plan_baseline`. Only the runs that decide between going on and stopping are
+waited for; the rest ride in the first rounds of the screening. The recorded reply never counts: it was selected
+for being the decision.
+"""
+
+from __future__ import annotations
+
+from runtape.attribution.facts import Mode, Verdict
+from runtape.attribution.ledger import UNCHANGED, Ledger, Noisy, Steps
+from runtape.attribution.protocol import Ask
+from runtape.evidence import INTERMITTENT, Ending
+
+_ENDINGS = {Ending.DID_NOT_RECUR: Verdict.DID_NOT_RECUR, Ending.TOO_RARE: Verdict.TOO_RARE}
+
+
+def measure_baseline(ledger: Ledger) -> Steps[Verdict | None]:
+    """Run the unchanged context until its mode is known; the verdict when nothing can be explained."""
+    if ledger.options.deterministic:
+        while not ledger.frozen:
+            yield from ledger.run((Ask(UNCHANGED, 2 - ledger.baseline.runs),))
+        if ledger.gauge.mode is Mode.DETERMINISTIC and not ledger.baseline.same:
+            raise Noisy  # the recording made the decision, the same call now does not
+        return None
+    while True:
+        step, tally = ledger.step, ledger.baseline
+        if step.ending is not None:
+            return _ENDINGS[step.ending]
+        if step.looks is not None and (step.looks is not INTERMITTENT or tally.runs >= 40):  # noqa: PLR2004
+            return None
+        yield from ledger.run(())

@@ -1,0 +1,110 @@
+"""How a tally is read: a score that steers the search, and the test that alone can claim."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, log
+
+from runtape.attribution.facts import Mode
+from runtape.evidence import CONSISTENT, INTERMITTENT, Looks, fisher_less
+from runtape.trials import Tally
+
+_DROPS = ((0.02, 0.4), (0.15, 0.3), (0.4, 0.3))
+"""(share of the baseline rate that is left without a cause, weight): what a cause usually looks like."""
+
+_CERTAIN = 9.0
+"""Score of one run at temperature 0, either way: beyond every threshold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """Reads tallies against one baseline.
+
+    Attributes:
+        mode: how the decision behaves.
+        baseline: the unchanged context.
+        looks: sizes at which a claim may be made (unused at temperature 0).
+        level: p that a claim must reach.
+    """
+
+    mode: Mode
+    baseline: Tally
+    looks: Looks = CONSISTENT
+    level: float = 0.0
+
+    @property
+    def first(self) -> int:
+        """Runs in the first round of a variant."""
+        return {Mode.DETERMINISTIC: 1, Mode.CONSISTENT: 2, Mode.INTERMITTENT: 4}[self.mode]
+
+    @property
+    def step(self) -> int:
+        """Runs in each further round."""
+        return 2 if self.mode is Mode.INTERMITTENT else 1
+
+    @property
+    def most(self) -> int:
+        """Runs after which screening of a variant ends, hot or not."""
+        return 1 if self.mode is Mode.DETERMINISTIC else 14
+
+    def score(self, tally: Tally) -> float:
+        """λ: log likelihood ratio of "this is a cause" to "this does nothing". For order and stopping only.
+
+        A mixture over what a cause leaves of the baseline rate (Good, "Weight of evidence", 1985); the
+        baseline rate is smoothed by half a run so that a spotless baseline stays finite.
+        """
+        if self.mode is Mode.DETERMINISTIC:
+            return _CERTAIN * (tally.runs - 2 * tally.same)
+        b = (self.baseline.same + 0.5) / (self.baseline.runs + 1)
+        changed = tally.runs - tally.same
+        return log(sum(w * r**tally.same * ((1 - r * b) / (1 - b)) ** changed for r, w in _DROPS))
+
+    def odds(self, tally: Tally) -> float:
+        """The likelihood ratio behind :meth:`score`, capped so that sums stay finite."""
+        return exp(min(self.score(tally), 60.0))
+
+    def hot(self, tally: Tally) -> bool:
+        """Whether the tally points to an effect."""
+        return self.score(tally) >= 1.5  # noqa: PLR2004 - odds of 4.5 to 1
+
+    def clear(self, tally: Tally) -> bool:
+        """Whether the tally points to no effect, as far as screening cares."""
+        if self.mode is Mode.INTERMITTENT:
+            return self.score(tally) <= -1.5  # noqa: PLR2004 - runs are dear here
+        spotless = self.baseline.same == self.baseline.runs
+        return self.score(tally) <= (-2.2 if spotless else -2.8)
+
+    def p(self, tally: Tally) -> float | None:
+        """One-sided Fisher p that the decision was made less often; None at temperature 0."""
+        if self.mode is Mode.DETERMINISTIC:
+            return None
+        return fisher_less(tally.same, tally.runs, self.baseline.same, self.baseline.runs)
+
+    def claims(self, tally: Tally) -> bool:
+        """Whether this tally, seen at this size, settles a claim."""
+        if self.mode is Mode.DETERMINISTIC:
+            return tally.runs >= 2 and tally.same == 0  # noqa: PLR2004 - "2 of 2"
+        p = self.p(tally)
+        return tally.runs in self.looks.sizes and p is not None and p <= self.level
+
+    def next_look(self, tally: Tally) -> int | None:
+        """The next size at which a claim is still possible, or None.
+
+        Looks that even an unbroken run of changed decisions could not pass are left out: they cost a round
+        and cannot claim.
+        """
+        if self.mode is Mode.DETERMINISTIC:
+            return 2 if tally.same == 0 and tally.runs < 2 else None  # noqa: PLR2004
+        for size in self.looks.sizes:
+            if size > tally.runs and self.p(Tally(tally.same, size)) <= self.level:  # type: ignore[operator]
+                return size
+        return None
+
+    def halves(self, tally: Tally) -> bool:
+        """Whether the decision became at least twice as rare: what a cause does, and a nudge does not."""
+        return 2 * tally.same * self.baseline.runs <= tally.runs * self.baseline.same
+
+
+def intermittent(looks: Looks) -> bool:
+    """Whether these looks belong to an intermittent decision."""
+    return looks is INTERMITTENT

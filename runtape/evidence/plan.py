@@ -1,0 +1,90 @@
+"""The sampling plan: how the baseline is measured and at which sizes a changed context may be tested.
+
+The family-wise error proof (:mod:`runtape.evidence.enumeration`) enumerates exactly these rules, and the search
+follows exactly these rules: whoever changes a number here makes the proof run again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Ending(Enum):
+    """Why nothing can be explained after the baseline."""
+
+    DID_NOT_RECUR = "did_not_recur"
+    TOO_RARE = "too_rare"
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """When a changed context is compared with the baseline.
+
+    Attributes:
+        sizes: numbers of runs at which Fisher's test is made, ascending.
+        share: share of α/M spent at each look. The discrete tests stay far below their level at most looks, so
+            that the sum over all looks stays below α/M: shown by enumeration, not assumed.
+    """
+
+    sizes: tuple[int, ...]
+    share: float
+
+    def level(self, alpha: float, slots: int) -> float:
+        """P that a look must reach, for a family-wise error `alpha` over `slots` changed contexts."""
+        return self.share * alpha / slots
+
+
+CONSISTENT = Looks((3, 4, 5, 6, 8, 10, 12, 15, 20, 26), 0.65)
+CONSISTENT_WIDE = Looks((3, 5, 8, 12, 18, 26), 0.65)
+INTERMITTENT = Looks((8, 12, 16, 20, 26, 32, 40, 50, 64), 0.45)
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineStep:
+    """What the baseline needs next.
+
+    Attributes:
+        runs: total runs wanted; reached: the baseline is frozen (or `ending` says why not).
+        looks: how changed contexts will be tested, once it is known.
+        ending: set when the decision is too rare to explain.
+    """
+
+    runs: int
+    looks: Looks | None = None
+    ending: Ending | None = None
+
+
+def plan_baseline(kept: Sequence[bool], *, wide: bool = False) -> BaselineStep:
+    """The next step after these runs of the unchanged context, in order (True: decision made again).
+
+    6 runs; none → 12, none → did not recur. At least 5 of 6, or 10 of 16: consistent, 18 runs, 24 if any
+    missed. Else intermittent: 40 runs; under 5 → too rare; under 12 → 60. `wide`: fewer, larger looks.
+    """
+    if len(kept) < 6:  # noqa: PLR2004 - the plan's own numbers stand here and in the docstring, once each
+        return BaselineStep(6)
+    first = sum(kept[:6])
+    if first >= 5:  # noqa: PLR2004
+        return _plan_consistent(kept, CONSISTENT_WIDE if wide else CONSISTENT)
+    if first == 0 and not any(kept[6:12]):
+        return BaselineStep(12, ending=Ending.DID_NOT_RECUR if len(kept) >= 12 else None)  # noqa: PLR2004
+    if len(kept) < 16:  # noqa: PLR2004
+        return BaselineStep(16)
+    if sum(kept[:16]) >= 10:  # noqa: PLR2004
+        return _plan_consistent(kept, CONSISTENT_WIDE if wide else CONSISTENT)
+    return _plan_intermittent(kept)
+
+
+def _plan_consistent(kept: Sequence[bool], looks: Looks) -> BaselineStep:
+    spotless = len(kept) < 18 or all(kept[:18])  # noqa: PLR2004
+    return BaselineStep(18 if spotless else 24, looks)
+
+
+def _plan_intermittent(kept: Sequence[bool]) -> BaselineStep:
+    forty = sum(kept[:40])
+    if len(kept) < 40 or forty >= 12:  # noqa: PLR2004
+        return BaselineStep(40, INTERMITTENT)
+    if forty < 5:  # noqa: PLR2004
+        return BaselineStep(40, ending=Ending.TOO_RARE)
+    return BaselineStep(60, INTERMITTENT)
