@@ -7,6 +7,10 @@ from typing import Any
 
 from runtape.jsonio import Json, loads
 
+FORMAT = "runtape"
+VERSION = 2
+"""Version of the format this package writes; it reads 1 as well."""
+
 RUN_START = "run_start"
 RUN_END = "run_end"
 LLM_REQUEST = "llm_request"
@@ -30,6 +34,7 @@ class Event:
         parent: id of the event this one belongs to, or None.
         payload: content; unknown fields are kept.
         meta: measurements (latency, tokens) that are not content.
+        extra: envelope fields this version does not know, kept as they stand.
     """
 
     id: int
@@ -38,6 +43,7 @@ class Event:
     parent: int | None = None
     payload: Json = field(default_factory=dict)
     meta: Json = field(default_factory=dict)
+    extra: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
