@@ -1,1 +1,1 @@
-"""TODO"""
+"""Who answers the reruns: SDK callers, a function, the cache, and the one gate in front of them."""

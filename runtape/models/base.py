@@ -13,7 +13,7 @@ class Model(Protocol):
 
     @property
     def identity(self) -> str:
-        """What distinguishes its answers in the cache: provider and origin, or function source hash."""
+        """What its answers are cached under: provider and origin, or a function's source hash."""
 
     @property
     def batches(self) -> bool:

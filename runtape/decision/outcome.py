@@ -1,14 +1,11 @@
-"""What counts as the same decision.
-
-A rule looks at one reply and says what kind of outcome it is. Replies that are no answer at all (cut by
-max_tokens, refusals, empty) are outcomes of their own, never "changed" silently.
-"""
+"""The vocabulary: decisions, outcomes, and the rule that leads from a reply to an outcome."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from runtape.dialects.base import Reply, ToolCall
 
@@ -35,11 +32,13 @@ class Outcome:
         kind: its relation to the explained decision.
         calls: (tool name, canonical JSON of the arguments) of each call, in order.
         text: first characters of the words, when there are no calls.
+        as_text: whether the calls were written as JSON text instead of being made.
     """
 
     kind: OutcomeKind
     calls: tuple[tuple[str, str], ...] = ()
     text: str | None = None
+    as_text: bool = False
 
     @property
     def same(self) -> bool:
@@ -65,9 +64,10 @@ class Decision:
         event: event the user pointed at.
         request: event of the model call that is rerun.
         kind: how sameness is decided.
-        calls: the recorded tool calls (empty for text, or when no reply was recorded).
+        calls: the recorded tool calls (empty for text, or when no reply was recorded); only the
+            explained one when the user pointed at one of several.
         tool: the tool whose call is explained, for kind TOOL.
-        text: the recorded words, for kind TEXT.
+        text: the recorded words, when there were no calls.
         pattern: the regular expression, for kind MATCH.
     """
 
@@ -85,3 +85,7 @@ class DecisionRule(Protocol):
 
     async def judge(self, reply: Reply) -> Outcome:
         """Classify one reply."""
+
+
+Judge: TypeAlias = Callable[[Reply], bool | Awaitable[bool]]
+"""Says, at once or async, whether a reply makes the explained decision."""
