@@ -7,6 +7,7 @@ replies.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol, TypeAlias
@@ -15,6 +16,9 @@ from runtape.jsonio import Json
 
 JsonPath: TypeAlias = tuple[str | int, ...]
 """Keys and indices from the root of a JSON document to a value."""
+
+REMOVED = "[content removed]"
+"""What stands where content was taken out and the API allows no gap."""
 
 
 class SlotKind(Enum):
@@ -40,8 +44,9 @@ class Slot:
         path: where the value lives in the body.
         kind: what it is.
         message: index of the message (or input item) it belongs to; None for system and tools that stand
-            outside the message list.
-        block: index of the content block within the message; None when the content is one string.
+            outside the message list. A plain-string ``input`` counts as message 0.
+        block: index of the content block within the message (or of the call within ``tool_calls``);
+            None when the content is one string. Parts inside one block share its index.
         name: tool name, for tool calls, results and definitions, where known.
         call_id: provider's id of the tool call, for calls and results.
     """
@@ -75,7 +80,13 @@ class Stop(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as the provider reported them; None where it reported nothing (never 0 for unknown)."""
+    """Tokens as the provider reported them; None where it reported nothing (never 0 for unknown).
+
+    Attributes:
+        input_tokens: the whole prompt, cached tokens included (providers differ; dialects level it).
+        output_tokens: everything generated, reasoning included.
+        cached_tokens: the part of `input_tokens` read from a prompt cache.
+    """
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -157,19 +168,49 @@ class Dialect(Protocol):
         """Whether a POST to this URL path is a model call of this shape (prefixes vary by server)."""
 
     def slots(self, body: Json) -> list[Slot]:
-        """All content slots, in the order the model reads them: system, messages; tool definitions last."""
+        """All content slots, in the order the model reads them: system, messages; tool definitions last.
+
+        Tool definitions that stand in the message list (listings of MCP servers) come at their place. The
+        value of a slot is a non-empty string, except MEDIA (the whole part) and TOOL_CALL on shapes whose
+        arguments are an object. Reasoning and encrypted parts are no slots. Never raises on odd bodies.
+        """
 
     def tool_calls(self, body: Json) -> list[ToolCall]:
         """Calls the assistant made earlier in this context, oldest first, with their ids."""
 
     def without(self, body: Json, path: JsonPath) -> Json:
-        """The body with the content block or media part at `path` deleted and the rest kept valid."""
+        """The body with the content block or media part at `path` deleted and the rest kept valid.
+
+        `path` may also be that of a slot: its block goes; what cannot go is emptied or replaced by
+        :data:`REMOVED`. Raises LookupError when there is no such place.
+        """
 
     def repaired(self, body: Json) -> Json:
-        """The body after edits, made valid again: no empty content, call/result pairs, alternation."""
+        """The body after edits, made valid again: no empty content, call/result pairs, alternation.
+
+        A body that its API accepts comes back as it is.
+        """
 
     def with_system(self, body: Json, text: str, *, append: bool) -> Json:
         """The body with its system prompt replaced by `text`, or with `text` appended to it."""
+
+    def model(self, body: Json) -> str | None:
+        """The model the body asks for; None when the URL names it."""
+
+    def with_model(self, body: Json, name: str) -> Json:
+        """The body asking for another model."""
+
+    def with_params(self, body: Json, params: Json) -> Json:
+        """The body with top-level parameters set; a value of None drops the parameter."""
+
+    def temperature(self, body: Json) -> float | None:
+        """The sampling temperature asked for; None when it is left to the provider."""
+
+    def server_held(self, body: Json) -> str | None:
+        """The field through which the server adds context of its own, such as ``previous_response_id``.
+
+        None when the body is all the model sees.
+        """
 
     def rerun_body(self, body: Json, *, n: int = 1) -> Json:
         """The body to post for a rerun: not streamed, not stored, `n` choices where the shape has them."""
@@ -186,3 +227,13 @@ class Dialect(Protocol):
 
     def render(self, reply: Reply, body: Json) -> Json:
         """The response document a server would send for `reply` to `body`: the inverse of :meth:`replies`."""
+
+    def render_choices(self, replies: Sequence[Reply], body: Json) -> Json:
+        """Like :meth:`render` with one choice per reply; shapes without `n` take the first reply only."""
+
+    def render_stream(self, reply: Reply, body: Json) -> list[str]:
+        """The same answer as server-sent events: each element one event with its blank line, last one terminal.
+
+        ``replies(fold("".join(render_stream(r, body))).response) == [r]``, save that chat completions report
+        usage only to bodies with ``stream_options.include_usage``.
+        """

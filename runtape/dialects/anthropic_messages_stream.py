@@ -1,0 +1,151 @@
+"""Streams of Anthropic messages: events folded to the final message, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from runtape.dialects.base import FoldedStream
+from runtape.dialects.content import arguments_text, parsed_arguments
+from runtape.dialects.paths import entries
+from runtape.dialects.sse import read_events, split_text, write_event
+from runtape.jsonio import Json
+
+# Delta type → (key it adds to, key it brings); text is joined.
+_JOINED = {"text_delta": "text", "thinking_delta": "thinking"}
+_JSON_BLOCKS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
+
+
+def fold(stream: str) -> FoldedStream:
+    """Fold events as the SDK's ``.stream()`` helper does; arguments cut in the middle stay raw text."""
+    message: Json = {}
+    blocks: dict[int, Json] = {}
+    inputs: dict[int, str] = {}
+    error: Json | None = None
+    terminal = False
+    for event in read_events(stream):
+        document = event.document
+        if document is None:
+            continue
+        kind = document.get("type") or event.name
+        if kind == "error":
+            error = document
+        elif kind == "message_start" and isinstance(document.get("message"), dict):
+            message = {**document["message"]}
+            blocks = dict(entries(message.get("content")))
+        elif kind == "message_delta":
+            _add_message_delta(message, document)
+        elif kind == "message_stop":
+            terminal = True
+            break
+        else:
+            _add_block_event(blocks, inputs, str(kind), document)
+    _set_inputs(blocks, inputs)
+    if message or blocks:
+        message["content"] = [blocks[index] for index in sorted(blocks)]
+        _name_fallback(message)
+    return FoldedStream(message, terminal, error)
+
+
+def _add_message_delta(message: Json, event: Json) -> None:
+    """Totals overwrite the counts of the start; what is left out there stays."""
+    delta, usage = event.get("delta"), event.get("usage")
+    if isinstance(delta, dict):
+        message.update({k: v for k, v in delta.items() if v is not None or k not in message})
+    if isinstance(usage, dict):
+        old = message.get("usage")
+        old = old if isinstance(old, dict) else {}
+        message["usage"] = {
+            **old,
+            **{k: v for k, v in usage.items() if v is not None or k not in old},
+        }
+    for key in ("context_management", "input_transformations"):
+        if event.get(key) is not None:
+            message[key] = event[key]
+
+
+def _add_block_event(
+    blocks: dict[int, Json], inputs: dict[int, str], kind: str, event: Json
+) -> None:
+    index = event.get("index")
+    if not isinstance(index, int):
+        return
+    block, delta = event.get("content_block"), event.get("delta")
+    if kind == "content_block_start" and isinstance(block, dict):
+        blocks[index] = {**block}
+    elif kind == "content_block_delta" and isinstance(delta, dict) and index in blocks:
+        if delta.get("type") == "input_json_delta":
+            inputs[index] = inputs.get(index, "") + str(delta.get("partial_json") or "")
+        else:
+            _add_delta(blocks[index], delta)
+
+
+def _add_delta(block: Json, delta: Json) -> None:
+    kind = str(delta.get("type"))
+    if kind in _JOINED:
+        key = _JOINED[kind]
+        block[key] = (block.get(key) or "") + (delta.get(key) or "")
+    elif kind == "citations_delta":
+        block["citations"] = [*(block.get("citations") or []), delta.get("citation")]
+    else:  # a signature, a compaction: stated as a whole
+        block.update({key: value for key, value in delta.items() if key != "type"})
+
+
+def _set_inputs(blocks: dict[int, Json], inputs: dict[int, str]) -> None:
+    for index, text in inputs.items():
+        if text and blocks[index].get("type") in _JSON_BLOCKS:
+            blocks[index]["input"] = parsed_arguments(text)
+
+
+def _name_fallback(message: Json) -> None:
+    """A mid-stream fallback names the model that went on; the whole message is labelled with the last one."""
+    for _, block in entries(message["content"]):
+        target = block.get("to") if block.get("type") == "fallback" else None
+        if isinstance(target, dict) and target.get("model"):
+            message["model"] = target["model"]
+
+
+def render_stream(message: Json) -> list[str]:
+    """The events that bring `message`."""
+    usage = message["usage"]
+    begun = {**message, "content": [], "stop_reason": None, "stop_details": None}
+    begun["usage"] = {**usage, "output_tokens": None if usage["output_tokens"] is None else 1}
+    delta = {key: message[key] for key in ("stop_reason", "stop_sequence", "stop_details")}
+    events: list[Json] = [
+        {"type": "message_start", "message": begun},
+        {"type": "ping"},
+        *(
+            event
+            for index, block in entries(message["content"])
+            for event in _block_events(index, block)
+        ),
+        {
+            "type": "message_delta",
+            "delta": delta,
+            "usage": {"output_tokens": usage["output_tokens"]},
+        },
+        {"type": "message_stop"},
+    ]
+    return [write_event(event, event["type"]) for event in events]
+
+
+def _block_events(index: int, block: Json) -> Iterator[Json]:
+    kind, key, text = _streamed(block)
+    empty: Any = "" if key == "text" else {}
+    start = {**block, key: empty}
+    yield {"type": "content_block_start", "index": index, "content_block": start}
+    brings = "text" if kind == "text_delta" else "partial_json"
+    for piece in split_text(text):
+        yield {
+            "type": "content_block_delta",
+            "index": index,
+            "delta": {"type": kind, brings: piece},
+        }
+    yield {"type": "content_block_stop", "index": index}
+
+
+def _streamed(block: Json) -> tuple[str, str, str]:
+    if block["type"] == "text":
+        return "text_delta", "text", block["text"]
+    text = arguments_text(block["input"])
+    return "input_json_delta", "input", "" if text == "{}" else text
