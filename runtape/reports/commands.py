@@ -1,0 +1,148 @@
+"""Commands to try next: real ones, quoted for the shell, with the options of the run before."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from runtape.attribution.facts import Verdict
+from runtape.jsonio import Json
+from runtape.reports.why_report import WhyReport
+
+Idea: TypeAlias = tuple[str, str, tuple[str, ...]]
+"""What for, which command, which options."""
+_CARRIED = ("tool", "match", "judge", "model-fn", "model", "base-url")
+"""Options that say what is asked and of whom; they go on to the next command."""
+_FLAGS = ("exact-args",)
+_MORE_RUNS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """What a command is for, and its words."""
+
+    purpose: str
+    words: tuple[str, ...]
+
+    def lines(self, columns: int) -> list[str]:
+        """The command; wider than `columns`, it is continued with a backslash before an option."""
+        chunks = list(_chunks(self.words))
+        lines = [chunks[0]]
+        for chunk in chunks[1:]:
+            if len(lines[-1]) + len(chunk) + 3 > columns:
+                lines[-1] += " \\"
+                lines.append(f"  {chunk}")
+            else:
+                lines[-1] += f" {chunk}"
+        return lines
+
+
+def _chunks(words: tuple[str, ...]) -> Iterator[str]:
+    """Words kept together: an option with its value."""
+    current: list[str] = []
+    for word in words:
+        if word.startswith("--") and current:
+            yield _shell(current)
+            current = []
+        current.append(word)
+    yield _shell(current)
+
+
+def _shell(words: list[str]) -> str:
+    return " ".join(shell_word(word) for word in words)
+
+
+def shell_word(word: str) -> str:
+    """`word` quoted for a shell; control and hidden characters as bash and zsh escapes."""
+    if word.isprintable():
+        return shlex.quote(word)
+    escaped = re.sub(r"['\\]", r"\\\g<0>", word)
+    return "$'" + "".join(c if c.isprintable() else _escape(c) for c in escaped) + "'"
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"  # noqa: PLR2004 - four digits
+
+
+def suggestions(report: WhyReport) -> list[Suggestion]:
+    """What is worth trying after this verdict, most useful first."""
+    return [
+        Suggestion(purpose, ("runtape", verb, *_place(report, verb), *options))
+        for purpose, verb, options in _ideas(report)
+    ]
+
+
+def _place(report: WhyReport, verb: str) -> tuple[str, ...]:
+    trace = report.subject.handle or report.subject.path
+    if verb == "check":
+        return (trace,)
+    decision = report.investigation.decision
+    place = (trace, str(decision.event))
+    return (*place, *carried(report.settings)) if verb in {"why", "rerun", "odds"} else place
+
+
+def carried(settings: Json) -> list[str]:
+    """The options of `settings` that the next command needs too, as words."""
+    words: list[str] = []
+    for name in _CARRIED:
+        value = settings.get(name.replace("-", "_"))
+        if value is not None:
+            words += [f"--{name}", str(value)]
+    return words + [f"--{name}" for name in _FLAGS if settings.get(name.replace("-", "_"))]
+
+
+def _ideas(report: WhyReport) -> Iterator[Idea]:
+    if report.headline is None:
+        yield from _AFTER[report.investigation.verdict](report)
+        return
+    drops = [word for piece in report.headline.pieces for word in ("--drop", piece.ref)]
+    yield "see it with and without, side by side", "rerun", tuple(drops)
+    yield "read what the model saw", "context", ()
+
+
+def _after_nothing(report: WhyReport) -> Iterator[Idea]:
+    if report.settings.get("full"):
+        yield from _after_budget(report)
+    else:
+        yield "search everything, not only until the first answer", "why", ("--full",)
+    yield "read what the model saw", "context", ()
+
+
+def _after_absence(report: WhyReport) -> Iterator[Idea]:
+    yield "see what it does now, more often", "odds", ("--runs", str(_MORE_RUNS))
+    if not report.settings.get("match"):
+        yield "count something wider as the same decision", "why", ("--match", "REGEX")
+
+
+def _after_budget(report: WhyReport) -> Iterator[Idea]:
+    budget = max(2 * report.investigation.calls.budget, 2)
+    yield "go on from here; these replies are kept", "why", ("--budget", str(budget))
+
+
+def _after_failure(_: WhyReport) -> Iterator[Idea]:
+    yield "go on when it answers again; these replies are kept", "why", ()
+
+
+def _after_interrupt(_: WhyReport) -> Iterator[Idea]:
+    yield "go on from here; these replies are kept", "why", ()
+
+
+def _after_incomplete(_: WhyReport) -> Iterator[Idea]:
+    yield "see what the trace lacks", "check", ()
+
+
+_AFTER: dict[Verdict, Callable[[WhyReport], Iterator[Idea]]] = {
+    Verdict.ATTRIBUTED: _after_nothing,
+    Verdict.ONLY_REQUIRED: _after_nothing,
+    Verdict.NOTHING_FOUND: _after_nothing,
+    Verdict.DID_NOT_RECUR: _after_absence,
+    Verdict.TOO_RARE: _after_absence,
+    Verdict.BUDGET_SPENT: _after_budget,
+    Verdict.PROVIDER_FAILED: _after_failure,
+    Verdict.INTERRUPTED: _after_interrupt,
+    Verdict.INCOMPLETE_CONTEXT: _after_incomplete,
+}

@@ -1,0 +1,38 @@
+"""A decision in words, and what was counted as making it again."""
+
+from __future__ import annotations
+
+from runtape.decision import Decision, DecisionKind
+from runtape.reports.words import call, listed, quoted
+
+
+def decision_words(decision: Decision) -> str:
+    """What the model did: ``calls f(x=1)``, ``answers “…”``, ``matches /…/``."""
+    calls = [made for made in decision.calls if decision.tool in {None, made.name}]
+    if calls and decision.kind is not DecisionKind.MATCH:
+        return "calls " + listed([call(made.name, made.arguments) for made in calls])
+    if decision.kind in {DecisionKind.TOOL, DecisionKind.TOOLS} and decision.tool:
+        return f"calls {decision.tool}"
+    if decision.kind is DecisionKind.MATCH and decision.pattern is not None:
+        return f"matches /{decision.pattern}/"
+    return f"answers {quoted(decision.text or '', 120)}"
+
+
+def sameness_words(decision: Decision, *, exact_args: bool = False) -> str:
+    """How sameness was decided."""
+    names = (
+        [decision.tool] if decision.tool else list(dict.fromkeys(c.name for c in decision.calls))
+    )
+    arguments = "with these arguments" if exact_args else "whatever the arguments"
+    return {
+        DecisionKind.TOOL: f"a call of {listed(names)}, {arguments}",
+        DecisionKind.TOOLS: f"calls of {listed(names)} and no other tool, {arguments}",
+        DecisionKind.TEXT: "the same answer but for case, punctuation and white space",
+        DecisionKind.MATCH: "whatever matches the pattern",
+        DecisionKind.JUDGE: "what the judge calls the same",
+    }[decision.kind]
+
+
+def decided_tools(decision: Decision) -> frozenset[str]:
+    """Names of the tools the decision calls."""
+    return frozenset([decision.tool] if decision.tool else [c.name for c in decision.calls])

@@ -1,0 +1,117 @@
+"""The report of one ``why`` for a person: decision, cause, evidence, what else, cost, what next."""
+
+from __future__ import annotations
+
+from runtape.attribution.facts import Investigation, Mode, Verdict
+from runtape.evidence import wilson
+from runtape.reports.causes import add_cause
+from runtape.reports.commands import Suggestion, suggestions
+from runtape.reports.decisions import decided_tools, decision_words, sameness_words
+from runtape.reports.endings import add_ending
+from runtape.reports.leftovers import add_leftovers
+from runtape.reports.sheet import Sheet, Span, Tone
+from runtape.reports.warnings import warning_text
+from runtape.reports.why_report import WhyReport
+from runtape.reports.words import (
+    dollars,
+    duration,
+    happenings,
+    interval,
+    listed,
+    of_runs,
+    outcome_detail,
+    plural,
+    tokens,
+)
+
+
+def why_sheet(report: WhyReport, columns: int = 80) -> Sheet:
+    """The whole report, at most `columns` wide but for commands' own words."""
+    sheet = Sheet(columns)
+    _decision(sheet, report)
+    if report.headline:
+        add_cause(sheet, report.headline, report.investigation)
+    else:
+        add_ending(sheet, report)
+    add_leftovers(sheet, report)
+    _warnings(sheet, report)
+    _cost(sheet, report.investigation)
+    add_suggestions(sheet, suggestions(report))
+    return sheet
+
+
+def _decision(sheet: Sheet, report: WhyReport) -> None:
+    found = report.investigation
+    decision = found.decision
+    sheet.prose("Trace", report.subject.path, Tone.QUIET)
+    sheet.prose("Decision", f"event {decision.event} {decision_words(decision)}", Tone.STRONG)
+    same = sameness_words(decision, exact_args=bool(report.settings.get("exact_args")))
+    sheet.prose("", f"counted as the same: {same}", Tone.QUIET)
+    if found.baseline.runs:
+        _baseline(sheet, report)
+    sheet.blank()
+
+
+def _baseline(sheet: Sheet, report: WhyReport) -> None:
+    found = report.investigation
+    who = f" by {report.subject.model}" if report.subject.model else ""
+    temperature = " at temperature 0" if found.mode is Mode.DETERMINISTIC else ""
+    share = ""
+    if found.mode is not Mode.DETERMINISTIC:
+        share = f" ({interval(*wilson(found.baseline.same, found.baseline.runs))})"
+    again = f"made again{who} in {of_runs(found.baseline)}{share}"
+    sheet.prose("", f"{again}, the context unchanged{temperature}")
+    if found.verdict is not Verdict.DID_NOT_RECUR:
+        _otherwise(sheet, found)
+
+
+def _otherwise(sheet: Sheet, found: Investigation) -> None:
+    ways = happenings(found.outcomes, decided_tools(found.decision))
+    for way in [way for way in ways if not way.sample.same][:3]:
+        sheet.row("", Span(f"{way.count}× it {outcome_detail(way.sample, 44)}", Tone.QUIET))
+
+
+def _warnings(sheet: Sheet, report: WhyReport) -> None:
+    label = "Caution"
+    texts = [warning_text(warned) for warned in report.investigation.warnings]
+    assumed = [part for part, how in report.subject.fidelity.items() if how == "assumed"]
+    if assumed:
+        texts.append(f"the trace does not hold the {listed(assumed)} of this call: assumed")
+    for text in texts:
+        sheet.prose(label, text, Tone.WARN)
+        label = ""
+    sheet.blank()
+
+
+def _cost(sheet: Sheet, found: Investigation) -> None:
+    sheet.joined("Cost", cost_words(found), Tone.QUIET)
+    sheet.blank()
+
+
+def cost_words(found: Investigation) -> list[str]:
+    """Calls, tokens, money and time, each as a phrase."""
+    calls = found.calls
+    words = [f"{plural(calls.made, 'call')} of {calls.budget:,} allowed"]
+    if calls.cached:
+        words.append(f"{calls.cached:,} more from the cache")
+    if calls.errors:
+        words.append(f"{calls.errors:,} failed")
+    if calls.input_tokens is not None:
+        words.append(
+            f"{tokens(calls.input_tokens)} tokens in, {tokens(calls.output_tokens or 0)} out"
+        )
+    if calls.cost_usd is not None:
+        words.append(dollars(calls.cost_usd))
+    if calls.rounds:
+        words.append(plural(calls.rounds, "round"))
+    return [*words, duration(found.seconds)]
+
+
+def add_suggestions(sheet: Sheet, ideas: list[Suggestion]) -> None:
+    """Commands to try next; never broken where a shell would not take it."""
+    label = "Next"
+    for idea in ideas:
+        sheet.row(label, Span(idea.purpose, Tone.QUIET))
+        label = ""
+        for text in idea.lines(sheet.room - 2):
+            sheet.row("", "  ", Span(text, Tone.NAME))
