@@ -126,6 +126,11 @@ class Scheduler:
         """Whether the budget cut an answer short."""
         return self._gate.exhausted
 
+    @property
+    def choices_ignored(self) -> bool:
+        """Whether the server gave one choice where several were asked for."""
+        return self._model.batches and not self._batches
+
     async def run(self, jobs: Sequence[Job], on_answer: OnAnswer | None = None) -> list[Answer]:
         """Answer each job with the next samples of its body, stored ones first.
 
