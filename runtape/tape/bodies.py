@@ -35,9 +35,10 @@ class Bodies:
     def resolve(self, event: Event) -> tuple[str, tuple[Span, ...]]:
         """The body of a request event as text, and which request each part came with.
 
-        Bytes that are not UTF-8 become lone surrogates (``surrogateescape``), so encoding them the same
-        way gives the sent bytes. Raises TraceCorrupt when an earlier request it builds on is broken or the
-        result is not what was sent, IncompleteContext when the content was not recorded.
+        Bytes that are not UTF-8 become lone surrogates (``surrogateescape``), so encoding them
+        the same way gives the sent bytes. Raises TraceCorrupt when an earlier request it builds
+        on is broken or the result is not what was sent, IncompleteContext when the content was
+        not recorded.
         """
         rope = self._rope(event)
         self._check(event, b"".join(data for data, _ in rope))
@@ -58,11 +59,11 @@ class Bodies:
             if known is None:
                 step = self._base(event, step, stored.base)
         rope = known.copy()
-        for id_, splice in reversed(chain):
-            try:
-                rope.splice(splice.head, splice.tail, splice.insert, id_)
-            except ValueError as reason:
-                raise _corrupt(event, f"request {id_}: {reason}") from None
+        try:
+            for source, splice in reversed(chain):
+                rope.splice(splice.head, splice.tail, splice.insert, source)
+        except ValueError as reason:
+            raise _corrupt(event, str(reason)) from None
         self._ropes.put(event.id, rope)
         return rope
 

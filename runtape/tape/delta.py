@@ -1,8 +1,8 @@
 """Request bodies as differences: an agent sends its whole history again with every call.
 
-A body is stored as a *splice* of an earlier request of the same run: so many bytes of its head, new text,
-so many bytes of its tail. Finding the splice costs one ``memcmp`` over the shared bytes and the digest
-costs the new bytes only, because the hasher's state at earlier splice points is kept.
+A body is stored as a *splice* of an earlier request of the same run: so many bytes of its head,
+new text, so many bytes of its tail. Finding the splice costs one ``memcmp`` over the shared bytes;
+the digest costs the new bytes only, because the hasher's states at earlier splices are kept.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class History:
         self._kept: tuple[_Kept, ...] = ()
 
     def delta(self, body: bytes) -> Delta:
-        """The shortest splice of a recent body, or the whole body where nothing worthwhile is shared."""
+        """The shortest splice of a recent body, or the whole body where none is worthwhile."""
         best, base = (0, 0), None
         for kept in self._kept:
             shared = _shared(kept, body)
@@ -201,7 +201,7 @@ def _digest(body: bytes, mark: int, earlier: Digest | None = None, head: int = 0
 
     The state at `mark`, where the next body will probably differ, is kept.
     """
-    states = [] if earlier is None else [s for s in earlier.states if s[0] <= min(head, mark)]
+    states = [] if earlier is None else [s for s in earlier.states if s[0] <= head]
     position = states[-1][0] if states else 0
     hasher: Hasher = states[-1][1].copy() if states else hashlib.sha256()
     view = memoryview(body)

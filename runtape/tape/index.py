@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections import defaultdict
 
 from runtape.jsonio import Json
@@ -12,6 +13,10 @@ from runtape.tape.source import Source
 
 _MOST_PROBLEMS = 1000
 """Problems kept: a file of rubbish must not cost more memory than it has bytes."""
+
+
+_PADDING = b"\0\r\t "
+"""Around an event: line ends of other systems, and blocks of NUL that a crashed file system leaves."""
 
 
 class Index:
@@ -37,7 +42,7 @@ class Index:
         self.start: Json = {}
         self.ended = False
         self.end = 0
-        self._line_count = 0
+        self._line = 1
         self._lines = array("Q")
         self._problems: list[Problem] = []
         self._unfinished: Problem | None = None
@@ -55,8 +60,8 @@ class Index:
         line: bytes | None = None
         for following in source.lines(self.end):
             if line is not None:
-                self._line_count += 1
                 self._read(line)
+                self._line += 1
                 self.end += len(line) + 1
             line = following
         if line:
@@ -65,11 +70,11 @@ class Index:
 
     def report(self, head: Head, what: str) -> Problem:
         """A problem with the event of `head`."""
-        position = self.heads.index(head)
+        position = bisect_left(self.heads, head.offset, key=lambda other: other.offset)
         return Problem(self._lines[position], head.offset, what)
 
     def _read(self, line: bytes) -> None:
-        content = line.strip(b"\0\r ")
+        content = line.strip(_PADDING)
         if not content:
             if b"\0" in line:
                 self._note("NUL bytes")
@@ -79,25 +84,27 @@ class Index:
         except ValueError as reason:
             self._note(str(reason))
             return
-        if b"\0" in line:
-            self._note("NUL bytes around an event")
-        self._add(fields, self.end + line.index(content), len(content))
+        before = 0
+        if content is not line:
+            before = len(line) - len(line.lstrip(_PADDING))
+            if b"\0" in line:
+                self._note("NUL bytes around an event")
+        self._add(fields, self.end + before, len(content))
 
     def _read_unfinished(self, line: bytes) -> None:
         """An unfinished last line counts when it is whole but for its newline."""
         try:
             fields = parse_envelope(line)
         except ValueError:
-            self._unfinished = Problem(self._line_count + 1, self.end, "torn last line")
+            self._unfinished = Problem(self._line, self.end, "torn last line")
             return
-        self._line_count += 1
         self._add(fields, self.end, len(line))
         self.end += len(line)
 
     def _add(self, fields: Json, offset: int, length: int) -> None:
         head = Head(fields["id"], fields["ts"], fields["type"], fields["parent"], offset, length)
         self.heads.append(head)
-        self._lines.append(self._line_count)
+        self._lines.append(self._line)
         if self.by_id.setdefault(head.id, head) is not head:
             self._note(f"duplicate event id {head.id}")
         self.by_type[head.type].append(head)
@@ -109,4 +116,4 @@ class Index:
 
     def _note(self, what: str) -> None:
         if len(self._problems) < _MOST_PROBLEMS:
-            self._problems.append(Problem(self._line_count, self.end, what))
+            self._problems.append(Problem(self._line, self.end, what))

@@ -1,11 +1,12 @@
 """Requests of format version 1, which holds parsed parts instead of the sent bytes.
 
-``system`` and ``tools`` are stated when they change and stay in force per provider; the messages are either
-all there or appended to those of an earlier request (``base`` + ``messages_append``).
+``system`` and ``tools`` are stated when they change and stay in force per provider; the messages
+are either all there or appended to those of an earlier request (``base`` + ``messages_append``).
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -21,6 +22,7 @@ Text: TypeAlias = tuple[str, int]
 
 _KEPT = 8
 _STICKY = ("system", "tools")
+_CONTENT = ("messages", "messages_append")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +45,13 @@ _SHAPES = {
 
 def is_legacy(payload: Json) -> bool:
     """Whether a request payload is of version 1."""
-    return "messages" in payload or "messages_append" in payload
+    return any(key in payload for key in _CONTENT) or (
+        "base" in payload and "splice" not in payload
+    )
 
 
 class LegacyBodies:
-    """Composes bodies of version 1; `event_at` looks events up by id, `requests` lists request heads."""
+    """Composes bodies; `event_at` looks events up by id, `requests` lists the request heads."""
 
     def __init__(
         self, event_at: Callable[[int], Event], requests: Callable[[], Sequence[Head]]
@@ -58,6 +62,7 @@ class LegacyBodies:
         self._stated: dict[int, dict[str, int]] = {}
         self._in_force: dict[str, dict[str, int]] = {}
         self._walked = 0
+        self._walking = threading.Lock()
 
     def compose(self, event: Event) -> Iterator[Text]:
         """The body in pieces, as the API of its provider takes it: one piece per message.
@@ -71,9 +76,7 @@ class LegacyBodies:
         if system := self._sticky(event, "system"):
             parts.append((shape.system, [system]))
         messages = self._messages_of(event)
-        parts.append(
-            (shape.messages, [("[", event.id), *_separated(messages, event), ("]", event.id)])
-        )
+        parts.append((shape.messages, [("[", event.id), *_separated(messages), ("]", event.id)]))
         if tools := self._sticky(event, "tools"):
             parts.append(("tools", [tools]))
         parts += [(key, [_text(value, event.id)]) for key, value in _params(payload).items()]
@@ -106,14 +109,15 @@ class LegacyBodies:
         except EventNotFound:
             pass
         raise TraceCorrupt(
-            f"request {event.id} cannot be put together: request {base}, which it builds on, is missing",
+            f"request {event.id} cannot be put together: the one it builds on, {base}, is missing",
             hint="`runtape check` lists everything that is damaged; requests before it still open",
             event=event.id,
         )
 
     def _sticky(self, event: Event, key: str) -> Text | None:
         """The system prompt or tools in force at this request, or None."""
-        self._walk()
+        with self._walking:
+            self._walk()
         source = self._stated.get(event.id, {}).get(key)
         if source is None:
             return None
@@ -157,7 +161,7 @@ def _text(value: Any, event: int) -> Text:
     return dumps_text(value), event
 
 
-def _separated(messages: Iterable[Text], event: Event) -> Iterator[Text]:
+def _separated(messages: Iterable[Text]) -> Iterator[Text]:
     """Messages with commas between them; a comma belongs to the message it introduces."""
     for position, (text, source) in enumerate(messages):
         yield (f",{text}" if position else text), source

@@ -55,7 +55,7 @@ def parse_envelope(line: bytes) -> Json:
     if type(fields.get("id")) is not int or not isinstance(fields.get("type"), str):
         raise ValueError("no event: id or type is missing")
     if not isinstance(fields.setdefault("payload", {}), dict):
-        raise ValueError("no event: payload is not an object")
+        raise ValueError("no event: payload is not an object")  # noqa: TRY004
     _fill(fields)
     return fields
 

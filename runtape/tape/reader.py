@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from runtape.errors import (
     EventNotFound,
+    IncompleteContext,
     NotADecision,
-    RequestError,
     TraceCorrupt,
     TraceNotFound,
     TraceUnreadable,
@@ -27,12 +28,13 @@ from runtape.tape.source import Source
 class Tape:
     """One run, of format version 1 or 2, possibly still being written.
 
-    Opening reads the file once and keeps where each event is; events are parsed when asked for. Damaged
-    places are skipped and listed in :attr:`problems`.
+    Opening reads the file once and keeps where each event is; events are parsed when asked for.
+    Damaged places are skipped and listed in :attr:`problems`.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._refreshing = threading.Lock()
         self._load()
 
     @classmethod
@@ -74,13 +76,14 @@ class Tape:
     def refresh(self) -> int:
         """Read what was added since, and return the number of new events.
 
-        If the file was truncated or replaced it is read anew, all its events count as new, and event ids
-        may mean something else. Raises TraceUnreadable when it then holds no event.
+        If the file was truncated or replaced it is read anew, all its events count as new, and
+        ids may mean something else. Raises TraceUnreadable when it then holds no event.
         """
-        if self._source.replaced(self._index.end, self._signature):
-            self._load()
-            return len(self)
-        return self._index.extend(self._source)
+        with self._refreshing:
+            if self._source.replaced(self._index.end, self._signature):
+                self._load()
+                return len(self)
+            return self._index.extend(self._source)
 
     def __len__(self) -> int:
         return len(self._index.heads)
@@ -128,8 +131,8 @@ class Tape:
     def request(self, id: int) -> Request:  # noqa: A002
         """The model call of a request event, its body as it was sent.
 
-        Raises EventNotFound, NotADecision when the event is no request, TraceCorrupt when the body or one
-        it builds on is damaged, IncompleteContext when the content was not recorded.
+        Raises EventNotFound, NotADecision when the event is no request, TraceCorrupt when the body
+        or one it builds on is damaged, IncompleteContext when the content was not recorded.
         """
         event = self[id]
         if event.type != LLM_REQUEST:
@@ -155,21 +158,25 @@ class Tape:
         """
         found = list(self.problems)
         for head in self.of_type(LLM_REQUEST):
-            try:
-                self.request(head.id)
-            except TraceCorrupt as error:
-                found.append(self._index.report(head, error.message))
-            except RequestError:
-                continue  # recorded without content on purpose
+            found += self._damage(head)
         return sorted(found, key=lambda problem: (problem.offset, problem.line))
 
+    def _damage(self, head: Head) -> list[Problem]:
+        """What is wrong with a request's body; nothing is when it was left out on purpose."""
+        try:
+            self.request(head.id)
+        except TraceCorrupt as error:
+            return [self._index.report(head, error.message)]
+        except IncompleteContext:
+            return []
+        return []
+
     def _load(self) -> None:
-        self._source = _open_source(self.path)
-        self._index = Index()
-        self._index.extend(self._source)
-        if not self._index.heads:
-            raise _not_a_tape(self.path, self._source)
-        self._signature = self._source.signature()
+        source, index = _open_source(self.path), Index()
+        index.extend(source)
+        if not index.heads:
+            raise _not_a_tape(self.path, source)
+        self._source, self._index, self._signature = source, index, source.signature()
         self._bodies = Bodies(self.__getitem__)
         self._legacy = LegacyBodies(self.__getitem__, lambda: self._index.by_type[LLM_REQUEST])
 
@@ -180,8 +187,8 @@ class Tape:
             event=event.id,
             api=_text(payload.get("api")),
             provider=_text(payload.get("provider")),
-            origin=payload.get("origin"),
-            path=payload.get("path"),
+            origin=_text(payload.get("origin")) or None,
+            path=_text(payload.get("path")) or None,
             headers=_texts(payload.get("headers")),
             query=_texts(payload.get("query")),
             text=text,

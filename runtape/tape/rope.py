@@ -14,8 +14,8 @@ Piece: TypeAlias = tuple[bytes, int]
 class Rope:
     """Pieces with a gap at the last splice.
 
-    The next splice is nearly always where the last one was, so a chain of n requests costs about n steps
-    and one join; a splice elsewhere moves the gap there, piece by piece.
+    The next splice is nearly always where the last one was, so a chain of n requests costs about n
+    steps and one join; a splice elsewhere moves the gap there, piece by piece.
     """
 
     def __init__(self, body: bytes, event: int) -> None:
@@ -35,8 +35,8 @@ class Rope:
     def copy(self) -> Rope:
         """An independent rope with the same pieces."""
         twin = Rope(b"", 0)
-        twin._left, twin._right = self._left.copy(), self._right.copy()  # noqa: SLF001 - own class
-        twin._before, twin._after = self._before, self._after  # noqa: SLF001
+        twin._left, twin._right = self._left.copy(), self._right.copy()
+        twin._before, twin._after = self._before, self._after
         return twin
 
     def splice(self, head: int, tail: int, insert: bytes, event: int) -> None:

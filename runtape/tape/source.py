@@ -17,7 +17,7 @@ class Source:
     """An open file; reads are by position, from any thread."""
 
     def __init__(self, path: Path) -> None:
-        self._file = open(path, "rb", buffering=0)  # noqa: SIM115 - closed by the finalizer
+        self._file = path.open("rb", buffering=0)
         self._closer = weakref.finalize(self, self._file.close)
         self._lock = threading.Lock()
         self._path = path
@@ -32,7 +32,7 @@ class Source:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def lines(self, offset: int) -> Iterator[bytes]:
-        """Lines from `offset` on without their newline; what follows the last newline comes last, even empty.
+        """Lines from `offset` on, without newlines; the rest after the last one comes last.
 
         Memory stays at one block or one line, whichever is longer.
         """
@@ -52,12 +52,13 @@ class Source:
         return self.read(0, _SIGNATURE)
 
     def replaced(self, read: int, signature: bytes) -> bool:
-        """Whether the path now holds another file, or one that no longer contains the `read` bytes seen.
+        """Whether the path no longer holds the file of which `read` bytes were seen.
 
-        `signature` is what :meth:`signature` said at the time. A deleted path still has its old file here.
+        `signature` is what :meth:`signature` said at the time. When the path is gone the open file
+        is still good.
         """
         try:
-            now = os.stat(self._path)
+            now = self._path.stat()
         except FileNotFoundError:
             return False
         if not os.path.samestat(now, os.fstat(self._file.fileno())) or now.st_size < read:

@@ -1,4 +1,4 @@
-"""Writing a tape: one ``os.write`` per event, so that nothing acknowledged is lost with the process."""
+"""Writing a tape: one ``os.write`` per event, so that kill -9 loses nothing acknowledged."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from runtape.tape.events import (
 from runtape.tape.lines import Envelope, render_line
 
 _SYNCED = frozenset((RUN_START, LLM_RESPONSE, RUN_END))
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0)
 _NAME_LENGTH = 40
 """Characters of the run's name that go into the file name: any script stays below 255 bytes."""
 
@@ -42,8 +43,8 @@ class Durability(Enum):
 class TapeWriter:
     """Appends events to one new file; safe to use from several threads.
 
-    In a child process after ``fork`` the first event starts a file of its own, ids going on where the
-    parent stood, so that two processes never write one file.
+    In a child process after ``fork`` the first event starts a file of its own, ids going on where
+    the parent stood, so that two processes never write one file.
 
     Attributes:
         path: the file written now.
@@ -58,7 +59,7 @@ class TapeWriter:
         self._history = History()
         self._start: Json = {}
         self._next = self._first = 0
-        self._torn = self._forked = False
+        self._forked = False
         self._open_file()
         _writers.add(self)
 
@@ -66,7 +67,7 @@ class TapeWriter:
     def create(
         cls, folder: Path, name: str, *, durability: Durability = Durability.FLUSH
     ) -> TapeWriter:
-        """Create ``YYYYMMDD-HHMMSS-name-<id>.jsonl`` (local time) in `folder`, which is made if missing.
+        """Create ``YYYYMMDD-HHMMSS-name-<id>.jsonl`` (local time) in `folder`, made if missing.
 
         Raises StorageError when that is not possible. An existing file is never touched.
         """
@@ -83,16 +84,22 @@ class TapeWriter:
     ) -> int:
         """Write one event and return its id.
 
-        `ts` is Unix time in seconds, by default now. A run_start gets the fields that identify the file.
-        Raises StorageError when the disk refuses, RecordingError when the writer is closed or the payload
-        has no JSON form; the writer stays usable.
+        `ts` is Unix time in seconds, by default now. A run_start gets the fields that identify the
+        file. Raises StorageError when the disk refuses, RecordingError when the writer is closed or
+        the payload has no JSON form; the writer stays usable.
         """
         with self._lock:
-            self._leave_parents_file()
+            self._prepare()
             if type == RUN_START:
                 payload = self._start = self._identified(payload)
-            content, notes = _encoded(payload), _encoded(meta or {})
-            return self._write_event(type, content, notes, parent, ts)
+            event = self._next
+            when = time.time() if ts is None else ts
+            envelope = Envelope(event, when, type, parent)
+            self._write(render_line(envelope, _encoded(payload), _encoded(meta or {})))
+            self._next += 1
+            if self._durability is Durability.FSYNC and type in _SYNCED:
+                self._sync()
+            return event
 
     def delta(self, body: bytes) -> Delta:
         """`body` relative to the earlier requests of this run; nothing is written or remembered."""
@@ -101,9 +108,9 @@ class TapeWriter:
     def append_request(
         self, payload: Json, delta: Delta, *, parent: int | None = None, meta: Json | None = None
     ) -> int:
-        """Write a model request with the body of `delta` and return its id; raises as :meth:`append`."""
+        """Write a model request with the body of `delta`, otherwise like :meth:`append`."""
         with self._lock:
-            self._leave_parents_file()
+            self._prepare()
             if delta.base is not None and delta.base < self._first:
                 delta = delta.whole()  # its base stands in the file of the parent process
             event = self.append(
@@ -121,68 +128,52 @@ class TapeWriter:
             _writers.discard(self)
 
     def mark_forked(self) -> None:
-        """Note that this is now a child process; a thread left behind may hold the parent's lock."""
+        """Note that this is a child process now; a thread left behind may hold the old lock."""
         self._lock = threading.RLock()
         self._forked = True
 
     def _identified(self, payload: Json) -> Json:
-        """A run_start payload that surely says which format and which run this is."""
+        """A run_start payload that says, first and truly, which format and which run this is."""
         identity = {"format": FORMAT, "version": VERSION, "run_id": self.run_id, "name": self._name}
-        return {**identity, **payload}
+        return {**identity, **payload, **identity}
 
     def _open_file(self) -> None:
-        """Create the file under a name nobody has."""
-        self.run_id = secrets.token_hex(6)
+        """Create a file under a name nobody has; on failure all stays as it was."""
+        run_id = secrets.token_hex(6)
         stamp = time.strftime("%Y%m%d-%H%M%S")
-        self.path = self._folder / f"{stamp}-{_slug(self._name)}-{self.run_id}.jsonl"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        path = self._folder / f"{stamp}-{_slug(self._name)}-{run_id}.jsonl"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(self.path, flags, 0o600)
+            file = os.open(path, _FLAGS, 0o600)
         except OSError as error:
-            raise _storage_error("cannot create the trace", self.path, error) from error
-        self._closer = weakref.finalize(self, os.close, self._file)
+            raise _storage_error("cannot create the trace", path, error) from error
+        self.run_id, self.path, self._file, self._torn = run_id, path, file, False
+        self._closer = weakref.finalize(self, os.close, file)
 
-    def _leave_parents_file(self) -> None:
-        """In a forked child, before its first event: start a file that says where it branched off."""
-        if not self._forked:
-            return
-        self._forked = False
-        self._closer()
-        parent = {"run_id": self.run_id, "event": self._next - 1}
-        self._history = History()
-        self._first = self._next
-        self._torn = False
-        self._open_file()
-        self.append(RUN_START, {**self._start, "run_id": self.run_id, "forked_from": parent})
-
-    def _write_event(
-        self,
-        type: str,
-        payload: bytes,
-        meta: bytes,
-        parent: int | None,
-        ts: float | None,  # noqa: A002
-    ) -> int:
+    def _prepare(self) -> None:
+        """Make sure there is a file, and that it is this process's own."""
         if not self._closer.alive:
             raise RecordingError("the tape is closed", path=str(self.path))
-        when = time.time() if ts is None else ts
-        event = self._next
-        self._write(render_line(Envelope(event, when, type, parent), payload, meta))
-        self._next += 1
-        if self._durability is Durability.FSYNC and type in _SYNCED:
-            self._sync()
-        return event
+        if self._forked:
+            self._branch_off()
+
+    def _branch_off(self) -> None:
+        """In a forked child, before its first event: start a file that says where it came from."""
+        origin = {"run_id": self.run_id, "event": self._next - 1}
+        close_parents_file = self._closer
+        self._open_file()
+        close_parents_file()
+        self._forked = False
+        self._history = History()
+        self._first = self._next
+        self.append(RUN_START, {**self._start, "forked_from": origin})
 
     def _write(self, line: bytes) -> None:
-        """Write all of `line`; after a failure in the middle the next line starts on a line of its own."""
+        """Write all of `line`; if that fails halfway, the next one begins on a new line."""
         rest = memoryview(b"\n" + line if self._torn else line)
         try:
             while rest:
-                written = os.write(self._file, rest)
-                if not written:
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-                rest = rest[written:]
+                rest = rest[_write_some(self._file, rest) :]
                 self._torn = True
         except OSError as error:
             raise _storage_error("cannot write to the trace", self.path, error) from error
@@ -193,6 +184,13 @@ class TapeWriter:
             os.fsync(self._file)
         except OSError as error:
             raise _storage_error("cannot sync the trace", self.path, error) from error
+
+
+def _write_some(file: int, data: memoryview) -> int:
+    written = os.write(file, data)
+    if not written:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    return written
 
 
 def _slug(name: str) -> str:
