@@ -23,7 +23,7 @@ from runtape.dialects.base import (
     Usage,
 )
 from runtape.dialects.content import appended, content_slots, definition_slots
-from runtape.dialects.paths import changed, count_of, entries, text_of, with_key, without_keys
+from runtape.dialects.paths import count_of, entries, text_of, with_key, without_keys
 from runtape.dialects.shape import Shape, fingerprint, not_streamed, refuse
 from runtape.jsonio import Json
 
@@ -47,6 +47,9 @@ _REASONS = {
     Stop.OTHER: "pause_turn",
 }
 
+_QUESTION_TOKENS = 4_096
+"""The shape wants a limit: room to think before a short answer."""
+
 
 class AnthropicMessages(Shape):
     """The dialect ``anthropic.messages``; see :class:`runtape.dialects.base.Dialect`."""
@@ -54,6 +57,7 @@ class AnthropicMessages(Shape):
     name = "anthropic.messages"
     provider = "anthropic"
     default_origin = "https://api.anthropic.com/v1"
+    path = "/messages"
     batches = False
 
     def accepts(self, url_path: str) -> bool:
@@ -116,6 +120,14 @@ class AnthropicMessages(Shape):
             thread.get("previous_message_id") or thread.get("type") == "continue"
         )
         return "thread" if goes_on else None
+
+    def question(self, text: str, model: str) -> Json:
+        """See :meth:`Dialect.question`."""
+        return {
+            "model": model,
+            "max_tokens": _QUESTION_TOKENS,
+            "messages": [{"role": "user", "content": text}],
+        }
 
     def rerun_body(self, body: Json, *, n: int = 1) -> Json:  # noqa: ARG002 - the shape has no `n`
         """See :meth:`Dialect.rerun_body`."""

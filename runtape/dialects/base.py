@@ -164,6 +164,10 @@ class Dialect(Protocol):
     def default_origin(self) -> str:
         """Origin and path prefix of the public API, such as ``https://api.openai.com/v1``."""
 
+    @property
+    def path(self) -> str:
+        """Where its calls are posted, below :attr:`default_origin`, such as ``/chat/completions``."""
+
     def accepts(self, url_path: str) -> bool:
         """Whether a POST to this URL path is a model call of this shape (prefixes vary by server)."""
 
@@ -211,6 +215,9 @@ class Dialect(Protocol):
 
         None when the body is all the model sees.
         """
+
+    def question(self, text: str, model: str) -> Json:
+        """A body that asks `model` one thing, without tools or parameters."""
 
     def rerun_body(self, body: Json, *, n: int = 1) -> Json:
         """The body to post for a rerun: not streamed, not stored, `n` choices where the shape has them."""

@@ -61,6 +61,7 @@ class OpenAIChat(Shape):
     name = "openai.chat"
     provider = "openai"
     default_origin = "https://api.openai.com/v1"
+    path = "/chat/completions"
     batches = True
 
     def accepts(self, url_path: str) -> bool:
@@ -111,6 +112,10 @@ class OpenAIChat(Shape):
     def server_held(self, body: Json) -> str | None:  # noqa: ARG002 - the shape holds nothing back
         """See :meth:`Dialect.server_held`: this shape is stateless."""
         return None
+
+    def question(self, text: str, model: str) -> Json:
+        """See :meth:`Dialect.question`."""
+        return {"model": model, "messages": [{"role": "user", "content": text}]}
 
     def rerun_body(self, body: Json, *, n: int = 1) -> Json:
         """See :meth:`Dialect.rerun_body`."""

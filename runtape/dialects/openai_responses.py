@@ -50,6 +50,7 @@ class OpenAIResponses(Shape):
     name = "openai.responses"
     provider = "openai"
     default_origin = "https://api.openai.com/v1"
+    path = "/responses"
     batches = False
 
     def accepts(self, url_path: str) -> bool:
@@ -128,6 +129,10 @@ class OpenAIResponses(Shape):
                 return field
         held = any(item.get("type") == "item_reference" for _, item in entries(body.get("input")))
         return "item_reference" if held else None
+
+    def question(self, text: str, model: str) -> Json:
+        """See :meth:`Dialect.question`."""
+        return {"model": model, "input": text}
 
     def rerun_body(self, body: Json, *, n: int = 1) -> Json:  # noqa: ARG002 - the shape has no `n`
         """See :meth:`Dialect.rerun_body`.
