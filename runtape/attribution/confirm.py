@@ -11,28 +11,28 @@ from runtape.trials import Tally
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A passed test."""
+    """A passed test: the change, and tally and p at the look that settled it."""
 
     change: Change
     tally: Tally
     p: float | None
 
 
-def confirm(ledger: Ledger, change: Change, most: int | None = None) -> Steps[Settled | None]:
-    """Test a change at the looks until it passes, looks harmless (score ≤ 0), or the looks end.
+def confirm(ledger: Ledger, change: Change, *, looks: int | None = None) -> Steps[Settled | None]:
+    """Test a change until it passes, looks harmless (score ≤ 0), or the looks end.
 
-    One-sided Fisher exact test of its evidence against the frozen baseline, at look sizes only. `most` ends
-    the test at that many runs.
+    One-sided Fisher exact test of its evidence against the frozen baseline, at look sizes only. `looks`: at
+    most so many more rounds.
     """
-    yield from ledger.freeze()
     if not ledger.take_slot(change):
         return None
     while True:
-        tally, gauge = ledger.evidence(change), ledger.gauge
+        gauge, tally = ledger.gauge, ledger.evidence(change)
         if gauge.claims(tally):
             return Settled(change, tally, gauge.p(tally))
         look = gauge.next_look(tally)
         harmless = tally.runs >= gauge.first and gauge.score(tally) <= 0
-        if look is None or harmless or ledger.lost(change) or (most is not None and look > most):
+        if look is None or harmless or looks == 0 or ledger.lost(change):
             return None
+        looks = None if looks is None else looks - 1
         yield from ledger.run((Ask(change, look - tally.runs),))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import exp, log
 
 from runtape.attribution.facts import Mode
-from runtape.evidence import CONSISTENT, INTERMITTENT, Looks, fisher_less
+from runtape.evidence import CONSISTENT, Looks, fisher_less
 from runtape.trials import Tally
 
 _DROPS = ((0.02, 0.4), (0.15, 0.3), (0.4, 0.3))
@@ -47,6 +47,13 @@ class Gauge:
         """Runs after which screening of a variant ends, hot or not."""
         return 1 if self.mode is Mode.DETERMINISTIC else 14
 
+    @property
+    def rate(self) -> float:
+        """The baseline rate, smoothed by half a run so that a spotless baseline stays finite."""
+        if self.mode is Mode.DETERMINISTIC:
+            return 0.999
+        return (self.baseline.same + 0.5) / (self.baseline.runs + 1)
+
     def score(self, tally: Tally) -> float:
         """λ: log likelihood ratio of "this is a cause" to "this does nothing". For order and stopping only.
 
@@ -55,7 +62,7 @@ class Gauge:
         """
         if self.mode is Mode.DETERMINISTIC:
             return _CERTAIN * (tally.runs - 2 * tally.same)
-        b = (self.baseline.same + 0.5) / (self.baseline.runs + 1)
+        b = self.rate
         changed = tally.runs - tally.same
         return log(sum(w * r**tally.same * ((1 - r * b) / (1 - b)) ** changed for r, w in _DROPS))
 
@@ -103,8 +110,3 @@ class Gauge:
     def halves(self, tally: Tally) -> bool:
         """Whether the decision became at least twice as rare: what a cause does, and a nudge does not."""
         return 2 * tally.same * self.baseline.runs <= tally.runs * self.baseline.same
-
-
-def intermittent(looks: Looks) -> bool:
-    """Whether these looks belong to an intermittent decision."""
-    return looks is INTERMITTENT

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from runtape.attribution.facts import Mode, PieceState
+from runtape.attribution.facts import Mode, PieceState, Role
 from runtape.attribution.gauge import Gauge
 from runtape.attribution.protocol import (
     Answers,
@@ -34,17 +34,16 @@ Steps: TypeAlias = Generator[Batch | Note, Answers | None, T]
 
 UNCHANGED = Change()
 
-_SILENCE = 3
-"""Rounds without a single answer after which the search gives up."""
+CAUSES = frozenset((Role.CAUSE, Role.MASKED, Role.EACH_ENOUGH, Role.JOINT))
+"""Roles that answer the question; a required input or a nudge never does."""
+
+_RESERVE = 10
+"""Slots that only suspects get, with fresh runs; the others go to first runs of single pieces."""
 _LOSSES = 12
 """Runs of one variant that may go unanswered before it is left alone."""
 
 
-class NoAnswers(Exception):  # noqa: N818 - reads as what happened
-    """Several rounds in a row brought nothing: whoever answers has gone."""
-
-
-class Noisy(Exception):  # noqa: N818
+class Noisy(Exception):  # noqa: N818 - reads as what happened
     """At temperature 0 two runs of one variant differed."""
 
 
@@ -100,7 +99,7 @@ class Ledger:
         self._seen: dict[Change, list[Seen]] = {UNCHANGED: []}
         self._asked: Counter[Change] = Counter()
         self._slots: dict[Change, int] = {}
-        self._silent = 0
+        self._in_flight = 0
         self._gauge: Gauge | None = None
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────
@@ -160,6 +159,11 @@ class Ledger:
         """Roots whose lookup was repeated in any run of this change."""
         return {s.lookup for s in self._seen.get(change, []) if s.lookup is not None}
 
+    @property
+    def explained(self) -> bool:
+        """Whether some claim answers the question."""
+        return any(claim.headline for claim in self.claims)
+
     def holds_slot(self, change: Change) -> bool:
         """Whether this change may be claimed."""
         return change in self._slots
@@ -188,7 +192,6 @@ class Ledger:
         """One round: these runs, and with them what the baseline still lacks.
 
         Raises:
-            NoAnswers: when several rounds in a row brought nothing.
             Noisy: at temperature 0, when two runs of one change differ.
         """
         batch = self._with_baseline(a for a in asks if a.runs > 0 and not self.lost(a.change))
@@ -196,14 +199,13 @@ class Ledger:
             return
         for ask in batch:
             self._asked[ask.change] += ask.runs
-            if is_single(ask.change):
+            if is_single(ask.change) and len(self._slots) < self.options.slots - _RESERVE:
                 self.take_slot(ask.change)
+        self._in_flight += _baseline_runs(batch)
         answers = (yield batch) or []
-        self._silent = 0 if any(answers) else self._silent + 1
+        self._in_flight -= _baseline_runs(batch)
         for ask, seen in zip(batch, answers, strict=False):
             self._seen.setdefault(ask.change, []).extend(seen)
-        if self._silent >= _SILENCE:
-            raise NoAnswers
         if any(ask.change == UNCHANGED for ask in batch):
             yield from self._baseline_moved()
         if self.options.deterministic:
@@ -235,7 +237,7 @@ class Ledger:
     def _with_baseline(self, asks: Iterable[Ask]) -> Batch:
         merged: Counter[Change] = Counter()
         if not self.frozen and not self.options.deterministic:
-            merged[UNCHANGED] = self.step.runs - len(self._seen[UNCHANGED])
+            merged[UNCHANGED] = self.step.runs - len(self._seen[UNCHANGED]) - self._in_flight
         for ask in asks:
             merged[ask.change] += ask.runs
         return tuple(Ask(change, runs) for change, runs in merged.items() if runs > 0)
@@ -257,3 +259,7 @@ class Ledger:
         for ask in batch:
             if len({s.reaction for s in self._seen.get(ask.change, [])}) > 1:
                 raise Noisy
+
+
+def _baseline_runs(batch: Batch) -> int:
+    return sum(ask.runs for ask in batch if ask.change == UNCHANGED)

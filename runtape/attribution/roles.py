@@ -7,11 +7,10 @@ again (the same tool, the same arguments) or asks; a model that lacks the push d
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from enum import IntEnum
 
-from runtape.attribution.facts import Role
-from runtape.attribution.ledger import Ledger
+from runtape.attribution.ledger import Ledger, alone
 from runtape.attribution.protocol import Change, Reaction
 
 
@@ -43,17 +42,11 @@ def rank(ledger: Ledger, change: Change) -> Rank:
     return Rank.GIVEN_STOPS if given else Rank.READ_STOPS
 
 
-def by_promise(ledger: Ledger, pieces: list[int], change_of: Callable[[int], Change]) -> list[int]:
-    """Pieces ordered by rank, then by score."""
-    return sorted(
-        pieces,
-        key=lambda p: (rank(ledger, change_of(p)), -ledger.gauge.score(ledger.tally(change_of(p)))),
-    )
+def by_promise(ledger: Ledger, pieces: Iterable[int]) -> list[int]:
+    """Pieces ordered by the rank of their removal, then by its score."""
 
+    def promise(piece: int) -> tuple[Rank, float]:
+        change = alone(piece)
+        return rank(ledger, change), -ledger.gauge.score(ledger.tally(change))
 
-def role_of(ledger: Ledger, change: Change) -> Role:
-    """What a change with a significant drop shows its pieces to be."""
-    if not ledger.gauge.halves(ledger.evidence(change)):
-        return Role.CONTRIBUTES
-    required = rank(ledger, change) in (Rank.MISSED, Rank.GIVEN_STOPS)
-    return Role.REQUIRED if required else Role.CAUSE
+    return sorted(pieces, key=promise)

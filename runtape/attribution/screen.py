@@ -1,24 +1,94 @@
-"""Pass C: which top-level pieces matter at all?"""
+"""Pass C: which top-level pieces matter at all?
+
+Few pieces are removed one by one. Many are removed in groups, and a group whose removal matters gives up its
+members one at a time, by the lookup that a reply repeats or by bisection, until what is left does not matter.
+Runs of groups steer the search; they are never evidence for anything.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from runtape.attribution.facts import PieceState
+from runtape.attribution.bisect import find_turning
+from runtape.attribution.facts import Mode, PieceState
 from runtape.attribution.ledger import Ledger, Steps, alone
 from runtape.attribution.protocol import Ask, Change
+from runtape.attribution.together import together
 
 _FEW = 12
 """Up to this many pieces are removed one by one."""
+_SMALL = 3
+"""A group of this size is cheaper to take apart at once."""
+_DERAILED = 0.75
+"""Share of hot groups that says: the model cannot go on with so much missing."""
 
 
 def screen(ledger: Ledger, pieces: Sequence[int]) -> Steps[list[int]]:
-    """The pieces whose removal seems to matter, in reading order."""
+    """The pieces whose removal seems to matter."""
+    if len(pieces) <= _FEW:
+        return (yield from screen_singly(ledger, pieces))
+    apart = [p for p in pieces if ledger.tree.apart(p)]
+    rest = [p for p in pieces if not ledger.tree.apart(p)]
+    singly, grouped = yield from together(
+        (screen_singly(ledger, apart), _screen_grouped(ledger, rest))
+    )
+    return singly + grouped
+
+
+def screen_singly(ledger: Ledger, pieces: Sequence[int]) -> Steps[list[int]]:
+    """The hot ones among pieces that are removed one by one."""
     yield from assess(ledger, [alone(p) for p in pieces])
-    for piece in pieces:
-        hot = not ledger.gauge.clear(ledger.tally(alone(piece)))
-        yield from ledger.mark((piece,), PieceState.SUSPECTED if hot else PieceState.NO_EFFECT)
-    return [p for p in pieces if ledger.gauge.hot(ledger.tally(alone(p)))]
+    hot = [p for p in pieces if is_hot(ledger, alone(p))]
+    yield from ledger.mark(hot, PieceState.SUSPECTED)
+    yield from ledger.mark((p for p in pieces if p not in hot), PieceState.NO_EFFECT)
+    return hot
+
+
+def _screen_grouped(ledger: Ledger, pieces: Sequence[int]) -> Steps[list[int]]:
+    count = 4 if ledger.gauge.mode is Mode.INTERMITTENT else 8
+    while len(pieces) > count:
+        groups = deal(pieces, count)
+        yield from assess(ledger, [Change(frozenset(g)) for g in groups])
+        hot = [g for g in groups if is_hot(ledger, Change(frozenset(g)))]
+        if len(hot) < _DERAILED * len(groups):
+            found = yield from together(take_apart(ledger, g) for g in groups)
+            return [p for part in found for p in part]
+        count *= 2
+    return (yield from screen_singly(ledger, pieces))
+
+
+def deal(pieces: Sequence[int], count: int) -> list[list[int]]:
+    """Neighbours together, in `count` groups as equal as can be."""
+    cuts = [len(pieces) * i // count for i in range(count + 1)]
+    return [list(pieces[a:b]) for a, b in zip(cuts, cuts[1:], strict=False) if a < b]
+
+
+def take_apart(ledger: Ledger, group: Sequence[int]) -> Steps[list[int]]:
+    """The hot members of a group, found by taking them out until the rest is clear."""
+    if len(group) <= 1:
+        return (yield from screen_singly(ledger, group))
+    whole = Change(frozenset(group))
+    yield from assess(ledger, (whole,))
+    if not is_hot(ledger, whole):
+        yield from ledger.mark(group, PieceState.IN_GROUP)
+        return []
+    out = [p for p in group if p in ledger.lookups(whole)]
+    if not out and len(group) <= _SMALL:
+        return (yield from screen_singly(ledger, group))
+    if not out:
+        turning = yield from find_turning(ledger, group)
+        if turning is None:
+            halves = yield from together(take_apart(ledger, half) for half in deal(group, 2))
+            return halves[0] + halves[1]
+        out = [group[turning]]
+    rest = [p for p in group if p not in out]
+    hot, others = yield from together((screen_singly(ledger, out), take_apart(ledger, rest)))
+    return hot + others
+
+
+def is_hot(ledger: Ledger, change: Change) -> bool:
+    """Whether what was seen of this change points to an effect."""
+    return ledger.gauge.hot(ledger.tally(change))
 
 
 def assess(ledger: Ledger, changes: Iterable[Change]) -> Steps[None]:

@@ -9,20 +9,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from runtape.attribution.baseline import measure_baseline
-from runtape.attribution.confirm import Settled, confirm
-from runtape.attribution.facts import Mode, Phase, PieceState, Role, Verdict
-from runtape.attribution.ledger import Ledger, NoAnswers, Noisy, SearchOptions, Steps, alone
+from runtape.attribution.claims import claim
+from runtape.attribution.combine import combine
+from runtape.attribution.confirm import confirm
+from runtape.attribution.facts import Mode, Phase, Role, Verdict
+from runtape.attribution.ledger import Ledger, Noisy, SearchOptions, Steps, alone
 from runtape.attribution.narrow import narrow
 from runtape.attribution.protocol import Claim, PhaseNote, Search, SearchResult, Tree
-from runtape.attribution.roles import Rank, by_promise, rank, role_of
+from runtape.attribution.roles import Rank, by_promise, rank
 from runtape.attribution.screen import screen
+from runtape.attribution.together import together
 
 __all__ = ["Procedure", "SearchOptions"]
-
-_STATES = {
-    Role.REQUIRED: PieceState.REQUIRED,
-    Role.CONTRIBUTES: PieceState.CONTRIBUTES,
-}
 
 
 class Procedure:
@@ -38,15 +36,12 @@ class Procedure:
     def run(self) -> Search:
         """The whole search; returns its result."""
         try:
-            try:
-                verdict = yield from self._search()
-            except Noisy:
-                old = self.ledger
-                self.ledger = Ledger(old.tree, replace(old.options, deterministic=False))
-                yield from self.ledger.warn("noisy_endpoint")
-                verdict = yield from self._search()
-        except NoAnswers:
-            verdict = Verdict.BUDGET_SPENT
+            verdict = yield from self._search()
+        except Noisy:
+            old = self.ledger
+            self.ledger = Ledger(old.tree, replace(old.options, deterministic=False))
+            yield from self.ledger.warn("noisy_endpoint")
+            verdict = yield from self._search()
         return self.partial(verdict)
 
     def partial(self, verdict: Verdict) -> SearchResult:
@@ -54,8 +49,6 @@ class Procedure:
         ledger = self.ledger
         gauge = ledger.gauge
         claims = tuple(self._with_all_runs(c) for c in ledger.claims)
-        if verdict is not Verdict.ATTRIBUTED and any(c.headline for c in claims):
-            pass
         return SearchResult(
             verdict=verdict,
             mode=ledger.mode,
@@ -82,9 +75,19 @@ class Procedure:
         hot = yield from screen(ledger, ledger.tree.roots)
         yield from ledger.freeze()
         yield PhaseNote(Phase.NARROW)
-        yield from self._settle(by_promise(ledger, hot, alone))
+        yield from self._settle(by_promise(ledger, hot))
+        if not ledger.explained:
+            yield PhaseNote(Phase.COMBINE)
+            tree = ledger.tree
+            yield from combine(
+                ledger, [p for p in tree.roots if p not in hot and not tree.given(p)]
+            )
+        if not ledger.explained:
+            for piece in hot:
+                if rank(ledger, alone(piece)) is Rank.GIVEN_STOPS:
+                    yield from narrow(ledger, piece)
         yield PhaseNote(Phase.DESCRIBE)
-        if any(c.headline for c in ledger.claims):
+        if ledger.explained:
             return Verdict.ATTRIBUTED
         if any(c.role is Role.REQUIRED for c in ledger.claims):
             return Verdict.ONLY_REQUIRED
@@ -93,48 +96,22 @@ class Procedure:
     def _settle(self, hot: list[int]) -> Steps[None]:
         """Narrow the suspects in order until a cause is settled, then test the rest as they are."""
         ledger = self.ledger
-        for piece in hot:
-            done = any(c.headline for c in ledger.claims)
-            if done and not ledger.options.full:
-                if ledger.mode is Mode.INTERMITTENT:
-                    continue
-                settled = yield from confirm(ledger, alone(piece), most=6)
-                if settled:
-                    yield from self._claim(settled, ())
-            elif rank(ledger, alone(piece)) is Rank.GIVEN_STOPS:
+        for i, piece in enumerate(hot):
+            if ledger.explained and not ledger.options.full:
+                yield from self._test_rest(hot[i:])
+                return
+            if rank(ledger, alone(piece)) is Rank.GIVEN_STOPS:
                 settled = yield from confirm(ledger, alone(piece))
                 if settled:
-                    yield from self._claim(settled, ())
+                    yield from claim(ledger, settled, (piece,))
             else:
-                for settled in (yield from narrow(ledger, piece)):
-                    yield from self._claim(settled, self._path(piece, settled))
+                yield from narrow(ledger, piece)
 
-    def _path(self, piece: int, settled: Settled) -> tuple[int, ...]:
-        (leaf,) = settled.change.pieces
-        path = [piece]
-        while path[-1] != leaf:
-            path.append(
-                next(c for c in self.ledger.tree.children(path[-1]) if self._holds(c, leaf))
-            )
-        return tuple(path)
-
-    def _holds(self, piece: int, leaf: int) -> bool:
-        return piece == leaf or any(self._holds(c, leaf) for c in self.ledger.tree.children(piece))
-
-    def _claim(self, settled: Settled, path: tuple[int, ...]) -> Steps[None]:
+    def _test_rest(self, pieces: list[int]) -> Steps[None]:
         ledger = self.ledger
-        role = role_of(ledger, settled.change)
-        headline = role is Role.CAUSE and not any(c.headline for c in ledger.claims)
-        claim = Claim(
-            change=settled.change,
-            role=role,
-            headline=headline,
-            without=settled.tally,
-            p=settled.p,
-            level=ledger.gauge.level or None,
-            claimed_at=settled.tally,
-            claimed_p=settled.p,
-            narrowed=tuple((p, ledger.tally(alone(p))) for p in path),
-        )
-        yield from ledger.mark(settled.change.pieces, _STATES.get(role, PieceState.CAUSE))
-        yield from ledger.add_claim(claim)
+        if ledger.mode is Mode.INTERMITTENT:
+            return
+        tests = yield from together(confirm(ledger, alone(p), looks=1) for p in pieces)
+        for piece, settled in zip(pieces, tests, strict=True):
+            if settled:
+                yield from claim(ledger, settled, (piece,))

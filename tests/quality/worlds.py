@@ -1,0 +1,221 @@
+"""Simulated worlds: a context tree, what in it causes the decision, and a model that is a random-number generator.
+
+What every world has, unless its builder says otherwise:
+
+- `pieces` top-level pieces. Number 0 is the system prompt and 1 the user's message (given); all others were read
+  by tools; the last one is the newest message. System prompt, user's message and newest message stand apart.
+- Every piece has 2 to 6 paragraphs, each with 2 to 4 sentences, drawn per seed: 12 sentences a piece on average.
+- Two required inputs: the *task*, one sentence of the user's message (without it the model asks), and the *data*,
+  one sentence of a read piece (without it the model repeats the lookup that brought this piece). Without a
+  required input the decision is never made.
+- Else the decision is made at rate `high` while its cause stands in the context and at rate `low` without; runs
+  that do not make it call another tool or answer in words, half and half.
+- The cause stands in a read piece other than the one with the data; several causes stand in several pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from random import Random
+
+from runtape.attribution.protocol import Change, Reaction, Seen, Wording
+
+_ROOT, _PARA = 8, 4
+"""Bits right of the root's and of the paragraph's number in a piece number."""
+
+Present = Callable[[int], bool]
+"""Whether a sentence still stands in the changed context."""
+
+
+@dataclass
+class World:
+    """A tree as the search sees it, and the truth behind it.
+
+    Attributes:
+        shape: for each piece, the number of sentences of each paragraph.
+        rate: probability of the decision, from which sentences are present.
+        answers: what an exact headline may be; empty where nothing is a cause.
+        task, data: the required sentences; None where the world has none.
+        breaks: share of the read sentences beyond whose loss the model only says that it cannot go on.
+    """
+
+    shape: tuple[tuple[int, ...], ...]
+    rate: Callable[[Present], float]
+    answers: frozenset[frozenset[int]] = frozenset()
+    task: int | None = None
+    data: int | None = None
+    breaks: float = 2.0
+    _leaves: frozenset[int] = field(default_factory=frozenset)
+
+    # ── the tree ─────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        return tuple(r << _ROOT for r in range(len(self.shape)))
+
+    def children(self, piece: int) -> tuple[int, ...]:
+        root, para, sentence = _split(piece)
+        if sentence:
+            return ()
+        if para:
+            return tuple(piece + s for s in range(1, self.shape[root][para - 1] + 1))
+        return tuple(piece + (p << _PARA) for p in range(1, len(self.shape[root]) + 1))
+
+    def given(self, piece: int) -> bool:
+        return _split(piece)[0] < 2
+
+    def read(self, piece: int) -> bool:
+        return not self.given(piece)
+
+    def apart(self, piece: int) -> bool:
+        return _split(piece)[0] in (0, 1, len(self.shape) - 1)
+
+    def size(self, piece: int) -> int:
+        return 80 * max(1, sum(1 for _ in self.leaves(piece)))
+
+    def leaves(self, piece: int) -> Iterator[int]:
+        """The sentences of a piece."""
+        parts = self.children(piece)
+        if not parts:
+            yield piece
+        for part in parts:
+            yield from self.leaves(part)
+
+    # ── the model ────────────────────────────────────────────────────────────────────────────────────────
+
+    def answer(self, change: Change, rng: Random) -> Seen:
+        """One run of the changed context."""
+        gone = change.pieces if change.wording is not Wording.QUOTE else frozenset[int]()
+
+        def present(leaf: int) -> bool:
+            return gone.isdisjoint((leaf, leaf >> _PARA << _PARA, leaf >> _ROOT << _ROOT))
+
+        if self.task is not None and not present(self.task):
+            return Seen(Reaction.STOPS)
+        if self.breaks <= 1 and self._lost(present) > self.breaks:
+            return Seen(Reaction.STOPS)
+        if self.data is not None and not present(self.data):
+            return Seen(Reaction.LOOKUP, lookup=self.data >> _ROOT << _ROOT)
+        if rng.random() < self.rate(present):
+            return Seen(Reaction.SAME)
+        return Seen(Reaction.OTHER_CALL if rng.random() < 0.5 else Reaction.STOPS)
+
+    def _lost(self, present: Present) -> float:
+        read = [leaf for root in self.roots[2:] for leaf in self.leaves(root)]
+        return sum(not present(leaf) for leaf in read) / len(read)
+
+
+def _split(piece: int) -> tuple[int, int, int]:
+    return piece >> _ROOT, piece >> _PARA & 15, piece & 15
+
+
+def _shape(pieces: int, rng: Random) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(rng.randint(2, 4) for _ in range(rng.randint(2, 6))) for _ in range(pieces))
+
+
+def _sentence(world: World, piece: int, rng: Random) -> int:
+    return rng.choice(list(world.leaves(piece)))
+
+
+def _furnished(pieces: int, rng: Random) -> tuple[World, Iterator[int]]:
+    """A world with its two required inputs, and read pieces without data in random order."""
+    world = World(_shape(pieces, rng), lambda _: 1.0)
+    read = list(world.roots[2:])
+    rng.shuffle(read)
+    world.task = _sentence(world, world.roots[1], rng)
+    world.data = _sentence(world, read.pop(), rng)
+    return world, iter(read)
+
+
+def single(pieces: int, high: float, low: float, rng: Random) -> World:
+    """One sentence causes the decision."""
+    return all_of(1, pieces, high, low, rng)
+
+
+def any_of(causes: int, pieces: int, high: float, low: float, rng: Random) -> World:
+    """OR: each of several sentences, in different pieces, is enough; the answer is the whole set."""
+    world, read = _furnished(pieces, rng)
+    wanted = [_sentence(world, piece, rng) for piece in islice(read, causes)]
+    world.rate = lambda present: high if any(map(present, wanted)) else low
+    world.answers = frozenset((frozenset(wanted),))
+    return world
+
+
+def all_of(causes: int, pieces: int, high: float, low: float, rng: Random) -> World:
+    """AND: several sentences, in different pieces, are all needed; any of them is an exact headline."""
+    world, read = _furnished(pieces, rng)
+    wanted = [_sentence(world, piece, rng) for piece in islice(read, causes)]
+    world.rate = lambda present: high if all(map(present, wanted)) else low
+    world.answers = frozenset(frozenset((leaf,)) for leaf in wanted)
+    return world
+
+
+def masked(pieces: int, high: float, low: float, rng: Random) -> World:
+    """The cause overrules a restraint in another paragraph of its piece: without both, nothing changes."""
+    world, read = _furnished(pieces, rng)
+    first, second = rng.sample(world.children(next(read)), 2)
+    return _restrained(
+        world, _sentence(world, first, rng), _sentence(world, second, rng), high, low
+    )
+
+
+def masked_close(pieces: int, high: float, low: float, rng: Random) -> World:
+    """As masked, with the restraint in the same paragraph."""
+    world, read = _furnished(pieces, rng)
+    paragraph = rng.choice(world.children(next(read)))
+    return _restrained(world, *rng.sample(world.children(paragraph), 2), high, low)
+
+
+def _restrained(world: World, cause: int, restraint: int, high: float, low: float) -> World:
+    world.rate = lambda present: high if present(cause) or not present(restraint) else low
+    world.answers = frozenset((frozenset((cause,)),))
+    return world
+
+
+def beside(pieces: int, high: float, low: float, rng: Random) -> World:
+    """The cause stands in the piece that holds the data: without the piece, the lookup is repeated."""
+    world, _ = _furnished(pieces, rng)
+    assert world.data is not None
+    root = world.data >> _ROOT << _ROOT
+    cause = rng.choice([leaf for leaf in world.leaves(root) if leaf != world.data])
+    world.rate = lambda present: high if present(cause) else low
+    world.answers = frozenset((frozenset((cause,)),))
+    return world
+
+
+def twice(pieces: int, high: float, low: float, rng: Random) -> World:
+    """OR of two sentences in different paragraphs of one piece."""
+    world, read = _furnished(pieces, rng)
+    wanted = [_sentence(world, p, rng) for p in rng.sample(world.children(next(read)), 2)]
+    world.rate = lambda present: high if any(map(present, wanted)) else low
+    world.answers = frozenset((frozenset(wanted),))
+    return world
+
+
+def fragile(pieces: int, high: float, low: float, rng: Random) -> World:
+    """One cause, and a model that only says it cannot go on when a tenth of what was read is gone."""
+    world = single(pieces, high, low, rng)
+    world.breaks = 0.1
+    return world
+
+
+def gutted(pieces: int, high: float, rng: Random) -> World:
+    """No cause, two required inputs, and a model that cannot go on without half of what was read."""
+    world, _ = _furnished(pieces, rng)
+    world.rate = lambda _: high
+    world.breaks = 0.5
+    return world
+
+
+def null(pieces: int, rate: float, rng: Random) -> World:
+    """Nothing in the context matters: whatever is claimed is a false alarm."""
+    return World(_shape(pieces, rng), lambda _: rate)
+
+
+def only_required(pieces: int, rate: float, rng: Random) -> World:
+    """Two required inputs and no cause."""
+    world, _ = _furnished(pieces, rng)
+    world.rate = lambda _: rate
+    return world
