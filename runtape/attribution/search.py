@@ -1,26 +1,32 @@
 """The procedure: from a baseline to a verdict, as sequential code that yields what it wants to see.
 
-Passes, each in its own module: A :mod:`baseline`, C :mod:`screen`, E :mod:`narrow`, F :mod:`confirm`,
-D and H :mod:`roles`. The whole state is one :class:`~runtape.attribution.ledger.Ledger`.
+Passes, each in its own module: A :mod:`baseline`, C :mod:`screen`, D :mod:`roles`, E :mod:`narrow`, F :mod:`confirm`
+and :mod:`claims`, G :mod:`combine` and :mod:`sets`, H and J :mod:`describe`. What was seen and claimed is in
+one :class:`~runtape.attribution.ledger.Ledger`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from runtape.attribution.baseline import measure_baseline
 from runtape.attribution.claims import claim
 from runtape.attribution.combine import combine
 from runtape.attribution.confirm import confirm
+from runtape.attribution.describe import describe
 from runtape.attribution.facts import Mode, Phase, Role, Verdict
 from runtape.attribution.ledger import Ledger, Noisy, SearchOptions, Steps, alone
 from runtape.attribution.narrow import narrow
-from runtape.attribution.protocol import Claim, PhaseNote, Search, SearchResult, Tree
+from runtape.attribution.protocol import Answers, Claim, PhaseNote, Search, SearchResult, Tree
 from runtape.attribution.roles import Rank, by_promise, rank
 from runtape.attribution.screen import screen
 from runtape.attribution.together import together
 
 __all__ = ["Procedure", "SearchOptions"]
+
+_SILENCE = 3
+"""Rounds without a single answer after which the search gives up."""
 
 
 class Procedure:
@@ -32,38 +38,54 @@ class Procedure:
 
     def __init__(self, tree: Tree, options: SearchOptions | None = None) -> None:
         self.ledger = Ledger(tree, options or SearchOptions())
+        self._reached: Verdict | None = None
 
     def run(self) -> Search:
         """The whole search; returns its result."""
-        try:
-            verdict = yield from self._search()
-        except Noisy:
-            old = self.ledger
-            self.ledger = Ledger(old.tree, replace(old.options, deterministic=False))
-            yield from self.ledger.warn("noisy_endpoint")
-            verdict = yield from self._search()
-        return self.partial(verdict)
+        search, silent = self._search(), 0
+        answers: Answers | None = None
+        while silent < _SILENCE:
+            try:
+                event = search.send(answers)
+            except StopIteration as stop:
+                return self.partial(stop.value)
+            except Noisy:
+                search, answers = self._start_over(), None
+                continue
+            answers = yield event
+            if isinstance(event, tuple):
+                silent = 0 if answers and any(answers) else silent + 1
+        search.close()
+        return self.partial(Verdict.BUDGET_SPENT)
 
     def partial(self, verdict: Verdict) -> SearchResult:
-        """What is known now."""
+        """What is known now; a budget that ends after the verdict was reached does not change it."""
         ledger = self.ledger
-        gauge = ledger.gauge
-        claims = tuple(self._with_all_runs(c) for c in ledger.claims)
+        if verdict is Verdict.BUDGET_SPENT and self._reached is not None:
+            verdict = self._reached
         return SearchResult(
             verdict=verdict,
             mode=ledger.mode,
             baseline=ledger.baseline,
-            claims=claims,
+            claims=tuple(map(self._with_all_runs, ledger.claims)),
             states=dict(ledger.states),
             tallies=ledger.single_tallies(),
             warnings=tuple(ledger.warnings),
-            level=gauge.level or None,
+            level=ledger.gauge.level or None,
             slots=ledger.options.slots,
         )
 
     def _with_all_runs(self, claim: Claim) -> Claim:
         tally = self.ledger.evidence(claim.change)
         return replace(claim, without=tally, p=self.ledger.gauge.p(tally))
+
+    def _start_over(self) -> Steps[Verdict]:
+        """Temperature 0 that is none: nothing seen so far counts, and the sampled procedure begins."""
+        old = self.ledger
+        self.ledger = Ledger(old.tree, replace(old.options, deterministic=False))
+        self._reached = None
+        yield from self.ledger.warn("noisy_endpoint", calls=old.calls)
+        return (yield from self._search())
 
     def _search(self) -> Steps[Verdict]:
         ledger = self.ledger
@@ -72,46 +94,68 @@ class Procedure:
         if stop is not None:
             return stop
         yield PhaseNote(Phase.SCREEN)
-        hot = yield from screen(ledger, ledger.tree.roots)
+        pieces = _chosen(ledger)
+        hot = yield from screen(ledger, pieces)
         yield from ledger.freeze()
         yield PhaseNote(Phase.NARROW)
-        yield from self._settle(by_promise(ledger, hot))
+        yield from _settle(ledger, by_promise(ledger, hot))
         if not ledger.explained:
             yield PhaseNote(Phase.COMBINE)
-            tree = ledger.tree
-            yield from combine(
-                ledger, [p for p in tree.roots if p not in hot and not tree.given(p)]
-            )
+            nulls = [p for p in pieces if p not in hot and not ledger.tree.given(p)]
+            yield from combine(ledger, nulls)
         if not ledger.explained:
-            for piece in hot:
-                if rank(ledger, alone(piece)) is Rank.GIVEN_STOPS:
-                    yield from narrow(ledger, piece)
+            yield from _look_inside(ledger, hot)
+        self._reached = _verdict(ledger)
         yield PhaseNote(Phase.DESCRIBE)
-        if ledger.explained:
-            return Verdict.ATTRIBUTED
-        if any(c.role is Role.REQUIRED for c in ledger.claims):
-            return Verdict.ONLY_REQUIRED
-        return Verdict.NOTHING_FOUND
+        yield from describe(ledger)
+        return self._reached
 
-    def _settle(self, hot: list[int]) -> Steps[None]:
-        """Narrow the suspects in order until a cause is settled, then test the rest as they are."""
-        ledger = self.ledger
-        for i, piece in enumerate(hot):
-            if ledger.explained and not ledger.options.full:
-                yield from self._test_rest(hot[i:])
-                return
-            if rank(ledger, alone(piece)) is Rank.GIVEN_STOPS:
-                settled = yield from confirm(ledger, alone(piece))
-                if settled:
-                    yield from claim(ledger, settled, (piece,))
-            else:
-                yield from narrow(ledger, piece)
 
-    def _test_rest(self, pieces: list[int]) -> Steps[None]:
-        ledger = self.ledger
-        if ledger.mode is Mode.INTERMITTENT:
+def _chosen(ledger: Ledger) -> list[int]:
+    """The top-level pieces to test: all, or the newest besides those that stand apart."""
+    pieces, most = list(ledger.tree.roots), ledger.options.max_pieces
+    if most is None or len(pieces) <= most:
+        return pieces
+    apart = [p for p in pieces if ledger.tree.apart(p)][:most]
+    rest = [p for p in pieces if p not in apart]
+    chosen = {*apart, *rest[len(rest) - (most - len(apart)) :]}
+    return [p for p in pieces if p in chosen]
+
+
+def _settle(ledger: Ledger, hot: Sequence[int]) -> Steps[None]:
+    """Narrow the suspects in order until a cause is settled, then test the rest as they are."""
+    for i, piece in enumerate(hot):
+        if ledger.explained and not ledger.options.full:
+            yield from _test_whole(ledger, hot[i:])
             return
-        tests = yield from together(confirm(ledger, alone(p), looks=1) for p in pieces)
-        for piece, settled in zip(pieces, tests, strict=True):
+        if rank(ledger, alone(piece)) is Rank.GIVEN_STOPS:
+            settled = yield from confirm(ledger, alone(piece))
             if settled:
                 yield from claim(ledger, settled, (piece,))
+        else:
+            yield from narrow(ledger, piece)
+
+
+def _test_whole(ledger: Ledger, pieces: Sequence[int]) -> Steps[None]:
+    """One more look at suspects that are not narrowed; too dear when the decision is intermittent."""
+    if ledger.mode is Mode.INTERMITTENT:
+        return
+    tests = yield from together(confirm(ledger, alone(p), looks=1) for p in pieces)
+    for piece, settled in zip(pieces, tests, strict=True):
+        if settled:
+            yield from claim(ledger, settled, (piece,))
+
+
+def _look_inside(ledger: Ledger, hot: Sequence[int]) -> Steps[None]:
+    """Given pieces that the model cannot go on without: perhaps something in them pushes all the same."""
+    for piece in hot:
+        if rank(ledger, alone(piece)) is Rank.GIVEN_STOPS and not ledger.explained:
+            yield from narrow(ledger, piece)
+
+
+def _verdict(ledger: Ledger) -> Verdict:
+    if ledger.explained:
+        return Verdict.ATTRIBUTED
+    if any(c.role is Role.REQUIRED for c in ledger.claims):
+        return Verdict.ONLY_REQUIRED
+    return Verdict.NOTHING_FOUND

@@ -149,7 +149,7 @@ def _deterministic() -> Iterator[Row]:
     for n, calls, peer in ((20, 28, "/34"), (80, 35, "/94")):
         yield Row(
             f"temperature 0 n {n}",
-            _world(worlds.single, n, 1.0, 0.0),
+            _world(worlds.steady, n),
             0.99,
             calls,
             peer=peer,

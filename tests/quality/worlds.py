@@ -38,6 +38,7 @@ class World:
         rate: probability of the decision, from which sentences are present.
         answers: what an exact headline may be; empty where nothing is a cause.
         task, data: the required sentences; None where the world has none.
+        otherwise: what the model does when it does not decide so; None: another call or words, by chance.
         breaks: share of the read sentences beyond whose loss the model only says that it cannot go on.
     """
 
@@ -47,6 +48,7 @@ class World:
     task: int | None = None
     data: int | None = None
     breaks: float = 2.0
+    otherwise: Reaction | None = None
     _leaves: frozenset[int] = field(default_factory=frozenset)
 
     # ── the tree ─────────────────────────────────────────────────────────────────────────────────────────
@@ -100,6 +102,8 @@ class World:
             return Seen(Reaction.LOOKUP, lookup=self.data >> _ROOT << _ROOT)
         if rng.random() < self.rate(present):
             return Seen(Reaction.SAME)
+        if self.otherwise is not None:
+            return Seen(self.otherwise)
         return Seen(Reaction.OTHER_CALL if rng.random() < 0.5 else Reaction.STOPS)
 
     def _lost(self, present: Present) -> float:
@@ -132,6 +136,13 @@ def _furnished(pieces: int, rng: Random) -> tuple[World, Iterator[int]]:
 def single(pieces: int, high: float, low: float, rng: Random) -> World:
     """One sentence causes the decision."""
     return all_of(1, pieces, high, low, rng)
+
+
+def steady(pieces: int, rng: Random) -> World:
+    """One cause, at temperature 0: what happens instead is the same in every run."""
+    world = single(pieces, 1.0, 0.0, rng)
+    world.otherwise = rng.choice((Reaction.OTHER_CALL, Reaction.STOPS))
+    return world
 
 
 def any_of(causes: int, pieces: int, high: float, low: float, rng: Random) -> World:

@@ -1,0 +1,123 @@
+"""Passes H and J: what is said about the claims after the verdict. No claim rests on anything here.
+
+One round: the claimed texts quoted as data (what loses its power was acting as an instruction, what keeps it is
+data that is needed); the same removal with another fill, where whole pieces went (does the marker itself
+matter?); the headline put back alone (is it enough?); top-up of what is reported; and a few runs of the
+unchanged context, to notice a model that changed meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+from dataclasses import replace
+
+from runtape.attribution.facts import Mode, Role
+from runtape.attribution.ledger import CAUSES, UNCHANGED, Ledger, Steps
+from runtape.attribution.protocol import Ask, Change, Claim, Reaction, Wording
+from runtape.attribution.roles import usual_reaction
+from runtape.evidence import fisher_less
+from runtape.trials import Tally
+
+_RUNS = 5
+_SENTINELS = 3
+_TOP = 3
+"""Claims that are rechecked."""
+_DRIFT = 0.05
+"""p, one-sided either way, at which the last runs disagree with the first."""
+
+
+def describe(ledger: Ledger) -> Steps[None]:
+    """Recheck, top up, and choose the claim that answers the question best."""
+    _join(ledger)
+    ranked = sorted((c for c in ledger.claims if c.role in CAUSES), key=lambda c: _merit(ledger, c))
+    top = ranked[:_TOP]
+    before = ledger.tally(UNCHANGED)
+    yield from ledger.run(_asks(ledger, top))
+    ledger.claims[:] = [_described(ledger, c) if c in top else c for c in ledger.claims]
+    _choose_headline(ledger)
+    yield from _watch_drift(ledger, before)
+
+
+def _join(ledger: Ledger) -> None:
+    """Several texts that are each needed: they cause it together."""
+    single = [c for c in ledger.claims if c.role in (Role.CAUSE, Role.MASKED)]
+    if len(single) > 1:
+        ledger.claims[:] = [replace(c, role=Role.JOINT) if c in single else c for c in ledger.claims]
+
+
+def _asks(ledger: Ledger, top: list[Claim]) -> Iterator[Ask]:
+    deterministic = ledger.mode is Mode.DETERMINISTIC
+    runs = 2 if deterministic else _RUNS
+    yield Ask(UNCHANGED, _SENTINELS)
+    for claim in top:
+        yield Ask(Change(claim.change.pieces, Wording.QUOTE), runs)
+        if not claim.change.pieces.isdisjoint(ledger.tree.roots):
+            yield Ask(Change(claim.change.pieces, Wording.OTHER_FILL), runs)
+    for claim in top[:1]:
+        yield Ask(_all_but(ledger, claim), runs)
+    for claim in () if deterministic else ledger.claims:
+        yield Ask(claim.change, ledger.options.runs - ledger.evidence(claim.change).runs)
+
+
+def _described(ledger: Ledger, claim: Claim) -> Claim:
+    rechecks = tuple(
+        (wording, tally)
+        for wording in (Wording.OTHER_FILL, Wording.QUOTE)
+        if (tally := ledger.tally(Change(claim.change.pieces, wording))).runs
+    )
+    enough = ledger.tally(_all_but(ledger, claim))
+    return replace(claim, rechecks=rechecks, enough_alone=enough if enough.runs else None)
+
+
+def _all_but(ledger: Ledger, claim: Claim) -> Change:
+    """Everything that was read removed, except the claimed texts and the required inputs."""
+    required = (c.change.pieces for c in ledger.claims if c.role is Role.REQUIRED)
+    keep = claim.change.pieces.union(*required)
+    removed: list[int] = []
+    for root in ledger.tree.roots:
+        if ledger.tree.read(root):
+            removed += _outside(ledger, root, keep)
+    return Change(frozenset(removed))
+
+
+def _outside(ledger: Ledger, piece: int, keep: Set[int]) -> list[int]:
+    """The largest parts of a piece that hold nothing of `keep`; none of it when it is kept itself."""
+    if piece in keep:
+        return []
+    inner = [_outside(ledger, part, keep) for part in ledger.tree.children(piece)]
+    parts = list(ledger.tree.children(piece))
+    whole = all(part == found for part, found in zip(([p] for p in parts), inner, strict=True))
+    return [piece] if whole else [p for found in inner for p in found]
+
+
+def _merit(ledger: Ledger, claim: Claim) -> tuple[object, ...]:
+    """Order of claims as answers, best first.
+
+    Narrowed as far as it goes, another call instead, read rather than given, disarmed by quoting, effect.
+    """
+    tree = ledger.tree
+    quoted = ledger.tally(Change(claim.change.pieces, Wording.QUOTE))
+    return (
+        not claim.narrowed or any(tree.children(p) for p in claim.change.pieces),
+        usual_reaction(ledger, claim.change) is not Reaction.OTHER_CALL,
+        not any(tree.read(p) for p in claim.change.pieces),
+        quoted.rate is None or not ledger.gauge.halves(quoted),
+        ledger.evidence(claim.change).rate or 0.0,
+    )
+
+
+def _choose_headline(ledger: Ledger) -> None:
+    causes = [c for c in ledger.claims if c.role in CAUSES]
+    if causes:
+        best = min(causes, key=lambda c: _merit(ledger, c))
+        ledger.claims[:] = [replace(c, headline=c is best) for c in ledger.claims]
+
+
+def _watch_drift(ledger: Ledger, before: Tally) -> Steps[None]:
+    after = ledger.tally(UNCHANGED)
+    last, runs = after.same - before.same, after.runs - before.runs
+    first = ledger.baseline
+    rarer = fisher_less(last, runs, first.same, first.runs)
+    oftener = fisher_less(runs - last, runs, first.runs - first.same, first.runs)
+    if min(rarer, oftener) <= _DRIFT:
+        yield from ledger.warn("drift", same=last, runs=runs)
