@@ -34,8 +34,6 @@ class SchedulerOptions:
         budget: most replies that may be paid for; cached ones are free.
         workers: most requests in flight.
         choices: most choices asked for in one request, where the model honours ``n``.
-        retries: times a transiently failed request is made again, on top of the model's own
-            retries.
         patience: transient failures in a row after which the provider counts as down.
         grace: seconds in which replies that are under way may still come in after a cancellation
             or a fatal error.
@@ -44,7 +42,6 @@ class SchedulerOptions:
     budget: int = 400
     workers: int = 8
     choices: int = 16
-    retries: int = 1
     patience: int = 5
     grace: float = 0.25
 
@@ -87,9 +84,10 @@ class Spending:
     input_tokens: int | None = None
     output_tokens: int | None = None
 
-    def add_usage(self, replies: Sequence[Reply]) -> None:
-        """Add the tokens of one request's replies."""
-        for reply in replies:
+    def add(self, replies: Sequence[Reply]) -> None:
+        """Add the replies of one request; each of them carries the usage of the whole request."""
+        self.made += len(replies)
+        for reply in replies[:1]:
             self.input_tokens = _plus(self.input_tokens, reply.usage.input_tokens)
             self.output_tokens = _plus(self.output_tokens, reply.usage.output_tokens)
 
@@ -120,6 +118,11 @@ class Scheduler:
     def spent(self) -> Spending:
         """What was spent so far; live."""
         return self._gate.spent
+
+    @property
+    def budget(self) -> int:
+        """Most replies that may be paid for."""
+        return self._gate.options.budget
 
     @property
     def exhausted(self) -> bool:
@@ -199,20 +202,18 @@ class Scheduler:
             self._gate.reserved -= n
 
     async def _ask(self, want: _Want, n: int) -> None:
-        for _ in range(1 + self._gate.options.retries):
-            self.spent.requests += 1
-            try:
-                replies = await self._model.sample(want.job.body, n)
-            except ProviderError as error:
-                self.spent.errors += 1
-                if n > 1 and error.status in _NO_CHOICES:
-                    self._batches = False
-                    return
-                self._bear(error)
+        self.spent.requests += 1
+        try:
+            replies = await self._model.sample(want.job.body, n)
+        except ProviderError as error:
+            self.spent.errors += 1
+            if n > 1 and error.status in _NO_CHOICES:
+                self._batches = False
             else:
-                self._keep(want, replies, n)
-                return
-        want.answer.errors += n
+                self._bear(error)
+                want.answer.errors += n
+        else:
+            self._keep(want, replies, n)
 
     def _bear(self, error: ProviderError) -> None:
         """Count a transient failure; raise what no patience helps against."""
@@ -236,8 +237,7 @@ class Scheduler:
                 want.variant.add(stored, paid=1)
         self._failed_in_a_row = 0
         self._batches = self._batches and not len(replies) == 1 < n
-        self.spent.made += len(replies)
-        self.spent.add_usage(replies)
+        self.spent.add(replies)
         self._hand_out(want)
 
     def _hand_out(self, want: _Want) -> None:
