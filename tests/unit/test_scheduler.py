@@ -40,8 +40,8 @@ class Counting:
         replies = []
         for _ in range(n if self.honours else 1):
             self.paid[body["q"]] += 1
-            usage = Usage(10, 2) if not replies else Usage()
-            replies.append(Reply(text=f"{body['q']} {self.paid[body['q']]}", usage=usage))
+            text = f"{body['q']} {self.paid[body['q']]}"
+            replies.append(Reply(text=text, usage=Usage(10, 2)))
         return replies
 
     async def aclose(self):
@@ -148,16 +148,26 @@ def test_ignored_n_does_not_eat_the_budget():
     assert not scheduler.exhausted
 
 
-def test_a_transient_failure_is_retried_then_counted():
-    """A request failing twice is a missing run, not a reply."""
+def test_a_transient_failure_is_a_missing_run():
+    """A failed call is counted beside the replies, never as one; it is not made good here."""
     model = Counting(
-        fail=lambda k, _n: ProviderError("busy", status=503, transient=True) if k <= 2 else None
+        fail=lambda k, _n: ProviderError("busy", status=503, transient=True) if k == 1 else None
     )
     scheduler = Scheduler(model, options=SchedulerOptions(workers=1))
     answers = asyncio.run(scheduler.run([Job({"q": "a"}, 3)]))
     assert (len(answers[0].replies), answers[0].errors) == (2, 1)
-    assert scheduler.spent.errors == 2
+    assert scheduler.spent.errors == 1
     assert not scheduler.exhausted
+
+
+def test_failures_between_successes_are_borne():
+    """Only failures in a row end a job."""
+    model = Counting(
+        fail=lambda k, _n: ProviderError("busy", status=503, transient=True) if k % 2 else None
+    )
+    (got,), scheduler = run(model, [("a", 20)], workers=1)
+    assert len(got[0]) == 10
+    assert scheduler.spent.errors == 10
 
 
 def test_failures_in_a_row_become_fatal():
