@@ -18,7 +18,9 @@ _KEPT = 8
 
 
 @dataclass(frozen=True, slots=True)
-class _Splice:
+class Splice:
+    """`head` bytes of the body of request `base`, then `insert`, then `tail` bytes of its end."""
+
     base: int
     head: int
     tail: int
@@ -32,6 +34,10 @@ class Bodies:
         self._event_at = event_at
         self._ropes: Recent[Rope] = Recent(_KEPT)
 
+    def whole(self, event: Event) -> bytes:
+        """The body of a request event, not compared with its digest."""
+        return b"".join(data for data, _ in self._rope(event))
+
     def resolve(self, event: Event) -> tuple[str, tuple[Span, ...]]:
         """The body of a request event as text, and which request each part came with.
 
@@ -41,55 +47,64 @@ class Bodies:
         not recorded.
         """
         rope = self._rope(event)
-        self._check(event, b"".join(data for data, _ in rope))
+        body = b"".join(data for data, _ in rope)
+        compare(event, len(body), hashlib.sha256(body).hexdigest())
         return lay_out((data.decode("utf-8", "surrogateescape"), source) for data, source in rope)
 
     def _rope(self, event: Event) -> Rope:
         """Walk back to a body that is whole or known, then splice forward again."""
-        chain: list[tuple[int, _Splice]] = []
+        chain: list[tuple[int, Splice]] = []
         known = self._ropes.get(event.id)
         step = event
         while known is None:
-            stored = _stored_body(step)
+            stored = stored_body(step)
             if isinstance(stored, bytes):
                 known = Rope(stored, step.id)
                 break
             chain.append((step.id, stored))
             known = self._ropes.get(stored.base)
             if known is None:
-                step = self._base(event, step, stored.base)
+                step = earlier_request(self._event_at, event, step, stored.base)
         rope = known.copy()
         try:
             for source, splice in reversed(chain):
                 rope.splice(splice.head, splice.tail, splice.insert, source)
         except ValueError as reason:
-            raise _corrupt(event, str(reason)) from None
+            raise corruption(event, str(reason)) from None
         self._ropes.put(event.id, rope)
         return rope
 
-    def _base(self, event: Event, step: Event, base: int) -> Event:
-        """The request `step` builds on; ids ascend, so that a circle is impossible."""
-        if base >= step.id:
-            raise _corrupt(event, f"request {step.id} builds on {base}, which is not earlier")
-        try:
-            found = self._event_at(base)
-        except EventNotFound:
-            raise _corrupt(event, f"request {base}, which it builds on, is missing") from None
-        if found.type != LLM_REQUEST:
-            raise _corrupt(event, f"event {base}, which it builds on, is no request")
-        return found
 
-    @staticmethod
-    def _check(event: Event, body: bytes) -> None:
-        size, digest = event.payload.get("bytes"), event.payload.get("sha256")
-        if isinstance(size, int) and size != len(body):
-            raise _corrupt(event, f"its body has {len(body)} bytes instead of {size}")
-        if isinstance(digest, str) and hashlib.sha256(body).hexdigest() != digest:
-            raise _corrupt(event, "its body does not match its SHA-256")
+def earlier_request(
+    event_at: Callable[[int], Event], event: Event, step: Event, base: object
+) -> Event:
+    """The request `base`, which `step` builds on, for putting `event` together.
+
+    Raises TraceCorrupt when it is missing, no request, or not earlier: ids descend from step to
+    step, so that a circle is impossible.
+    """
+    if type(base) is not int or base >= step.id:
+        raise corruption(event, f"request {step.id} builds on {base}, which is not earlier")
+    try:
+        found = event_at(base)
+    except EventNotFound:
+        raise corruption(event, f"request {base}, which it builds on, is missing") from None
+    if found.type != LLM_REQUEST:
+        raise corruption(event, f"event {base}, which it builds on, is no request")
+    return found
 
 
-def _stored_body(event: Event) -> bytes | _Splice:
-    """What the event itself holds of its body."""
+def compare(event: Event, size: int, sha256: str) -> None:
+    """Raise TraceCorrupt when a body of `size` bytes with this digest is not the one recorded."""
+    recorded_size, recorded_sha256 = event.payload.get("bytes"), event.payload.get("sha256")
+    if isinstance(recorded_size, int) and recorded_size != size:
+        raise corruption(event, f"its body has {size} bytes instead of {recorded_size}")
+    if isinstance(recorded_sha256, str) and recorded_sha256 != sha256:
+        raise corruption(event, "its body does not match its SHA-256")
+
+
+def stored_body(event: Event) -> bytes | Splice:
+    """What the event itself holds of its body; raises TraceCorrupt or IncompleteContext."""
     payload = event.payload
     if isinstance(payload.get("body"), str):
         return _encoded(payload["body"])
@@ -97,7 +112,7 @@ def _stored_body(event: Event) -> bytes | _Splice:
         try:
             return base64.b64decode(payload["body_base64"], validate=True)
         except ValueError:
-            raise _corrupt(event, "its body is no base64") from None
+            raise corruption(event, "its body is no base64") from None
     if "splice" in payload or "base" in payload:
         return _splice_of(event, payload)
     raise IncompleteContext(
@@ -107,20 +122,21 @@ def _stored_body(event: Event) -> bytes | _Splice:
     )
 
 
-def _splice_of(event: Event, payload: Json) -> _Splice:
+def _splice_of(event: Event, payload: Json) -> Splice:
     base, splice = payload.get("base"), payload.get("splice")
     if type(base) is int and isinstance(splice, dict):
         head, tail, insert = splice.get("head"), splice.get("tail"), splice.get("insert")
         if type(head) is int and type(tail) is int and isinstance(insert, str):
-            return _Splice(base, head, tail, _encoded(insert))
-    raise _corrupt(event, "its splice is malformed")
+            return Splice(base, head, tail, _encoded(insert))
+    raise corruption(event, "its splice is malformed")
 
 
 def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _corrupt(event: Event, why: str) -> TraceCorrupt:
+def corruption(event: Event, why: str) -> TraceCorrupt:
+    """The error for a request that cannot be trusted."""
     return TraceCorrupt(
         f"request {event.id} cannot be put together: {why}",
         hint="`runtape check` lists everything that is damaged; requests before it still open",

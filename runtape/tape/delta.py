@@ -114,9 +114,9 @@ class History:
             if sum(shared) == len(kept.body):
                 break  # the body only adds to this one: it is its continuation
         if base is None or sum(best) < _WORTHWHILE:
-            return Delta(body, None, 0, 0, _decoded(body), _digest(body, len(body)))
+            return Delta(body, None, 0, 0, _decoded(body), digest_of(body, len(body)))
         head, tail = best
-        digest = _digest(body, len(body) - tail, base.digest, head)
+        digest = digest_of(body, len(body) - tail, base.digest, head)
         text = _decoded(body[head : len(body) - tail])
         if text is None:
             return Delta(body, None, 0, 0, None, digest)
@@ -135,6 +135,21 @@ class History:
             if room >= 0:
                 recent.append(kept)
         self._kept = (newest, *recent)
+
+
+def digest_of(body: bytes, mark: int, earlier: Digest | None = None, head: int = 0) -> Digest:
+    """Hash `body`, whose first `head` bytes are those of the body `earlier` was made from.
+
+    The state at `mark`, where the next body will probably differ, is kept.
+    """
+    states = [] if earlier is None else [s for s in earlier.states if s[0] <= head]
+    position = states[-1][0] if states else 0
+    hasher: Hasher = states[-1][1].copy() if states else hashlib.sha256()
+    view = memoryview(body)
+    hasher.update(view[position:mark])
+    states.append((mark, hasher.copy()))
+    hasher.update(view[mark:])
+    return Digest(hasher.hexdigest(), tuple(states[-_STATES:]))
 
 
 def _continues(delta: Delta, kept: _Kept) -> bool:
@@ -194,18 +209,3 @@ def _decoded(data: bytes) -> str | None:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         return None
-
-
-def _digest(body: bytes, mark: int, earlier: Digest | None = None, head: int = 0) -> Digest:
-    """Hash `body`, whose first `head` bytes are those of the body `earlier` was made from.
-
-    The state at `mark`, where the next body will probably differ, is kept.
-    """
-    states = [] if earlier is None else [s for s in earlier.states if s[0] <= head]
-    position = states[-1][0] if states else 0
-    hasher: Hasher = states[-1][1].copy() if states else hashlib.sha256()
-    view = memoryview(body)
-    hasher.update(view[position:mark])
-    states.append((mark, hasher.copy()))
-    hasher.update(view[mark:])
-    return Digest(hasher.hexdigest(), tuple(states[-_STATES:]))

@@ -16,7 +16,7 @@ _MOST_PROBLEMS = 1000
 
 
 _PADDING = b"\0\r\t "
-"""Around an event: line ends of other systems, and blocks of NUL that a crashed file system leaves."""
+"""Around an event: line ends of other systems, and blocks of NUL left by a crashed machine."""
 
 
 class Index:
@@ -63,6 +63,8 @@ class Index:
                 self._read(line)
                 self._line += 1
                 self.end += len(line) + 1
+                if not self.heads and len(self._problems) == _MOST_PROBLEMS:
+                    break  # whatever this is, it is no tape
             line = following
         if line:
             self._read_unfinished(line)

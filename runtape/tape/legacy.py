@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-from runtape.errors import EventNotFound, TraceCorrupt
 from runtape.jsonio import Json, dumps_text
-from runtape.tape.events import LLM_REQUEST, Event, Head
+from runtape.tape.bodies import earlier_request
+from runtape.tape.events import Event, Head
 from runtape.tape.recent import Recent
 
 Text: TypeAlias = tuple[str, int]
@@ -26,7 +26,7 @@ _CONTENT = ("messages", "messages_append")
 
 
 @dataclass(frozen=True, slots=True)
-class _Shape:
+class Shape:
     """Where a wire shape wants the parts that version 1 keeps apart."""
 
     api: str
@@ -35,11 +35,11 @@ class _Shape:
     system: str = "system"
 
 
-_CHAT = _Shape("openai.chat", "/chat/completions")
+_CHAT = Shape("openai.chat", "/chat/completions")
 _SHAPES = {
     "chat.completions": _CHAT,
-    "responses": _Shape("openai.responses", "/responses", "input", "instructions"),
-    "messages": _Shape("anthropic.messages", "/v1/messages"),
+    "responses": Shape("openai.responses", "/responses", "input", "instructions"),
+    "messages": Shape("anthropic.messages", "/v1/messages"),
 }
 
 
@@ -95,24 +95,10 @@ class LegacyBodies:
             base = payload.get("base")
             known = self._messages.get(base) if type(base) is int else None
             if known is None:
-                step = self._base(event, step, base)
+                step = earlier_request(self._event_at, event, step, base)
         result = (*known, *(message for part in reversed(appended) for message in part))
         self._messages.put(event.id, result)
         return result
-
-    def _base(self, event: Event, step: Event, base: Any) -> Event:
-        try:
-            if type(base) is int and base < step.id:
-                found = self._event_at(base)
-                if found.type == LLM_REQUEST:
-                    return found
-        except EventNotFound:
-            pass
-        raise TraceCorrupt(
-            f"request {event.id} cannot be put together: the one it builds on, {base}, is missing",
-            hint="`runtape check` lists everything that is damaged; requests before it still open",
-            event=event.id,
-        )
 
     def _sticky(self, event: Event, key: str) -> Text | None:
         """The system prompt or tools in force at this request, or None."""
@@ -136,7 +122,7 @@ class LegacyBodies:
         self._walked = len(requests)
 
 
-def shape_of(payload: Json) -> _Shape:
+def shape_of(payload: Json) -> Shape:
     """The wire shape a version 1 request was made for."""
     known = _SHAPES.get(str(payload.get("api")))
     if known is None and payload.get("provider") == "anthropic":

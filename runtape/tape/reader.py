@@ -19,6 +19,7 @@ from runtape.jsonio import Json
 from runtape.tape.bodies import Bodies
 from runtape.tape.events import LLM_REQUEST, LLM_RESPONSE, VERSION, Event, Head, Problem, Request
 from runtape.tape.index import Index
+from runtape.tape.integrity import Checker
 from runtape.tape.legacy import LegacyBodies, address_of, is_legacy, shape_of
 from runtape.tape.lines import parse_line
 from runtape.tape.rope import lay_out
@@ -154,17 +155,22 @@ class Tape:
     def verify(self) -> list[Problem]:
         """All problems: skipped lines, and requests whose body is damaged, by position in the file.
 
-        Puts every request together and checks its SHA-256: costs the sum of all bodies.
+        Puts every request together and compares it with its SHA-256.
         """
         found = list(self.problems)
+        checker = Checker(self._bodies)
         for head in self.of_type(LLM_REQUEST):
-            found += self._damage(head)
+            found += self._damage(head, checker)
         return sorted(found, key=lambda problem: (problem.offset, problem.line))
 
-    def _damage(self, head: Head) -> list[Problem]:
+    def _damage(self, head: Head, checker: Checker) -> list[Problem]:
         """What is wrong with a request's body; nothing is when it was left out on purpose."""
         try:
-            self.request(head.id)
+            event = self.event(head)
+            if is_legacy(event.payload):
+                self._legacy.compose(event)
+            else:
+                checker.check(event)
         except TraceCorrupt as error:
             return [self._index.report(head, error.message)]
         except IncompleteContext:
@@ -178,7 +184,7 @@ class Tape:
             raise _not_a_tape(self.path, source)
         self._source, self._index, self._signature = source, index, source.signature()
         self._bodies = Bodies(self.__getitem__)
-        self._legacy = LegacyBodies(self.__getitem__, lambda: self._index.by_type[LLM_REQUEST])
+        self._legacy = LegacyBodies(self.__getitem__, lambda: index.by_type.get(LLM_REQUEST, ()))
 
     def _request(self, event: Event) -> Request:
         payload = event.payload

@@ -92,11 +92,12 @@ class TapeWriter:
             self._prepare()
             if type == RUN_START:
                 payload = self._start = self._identified(payload)
+            content, notes = _encoded(payload), _encoded(meta or {})
+            # Taken before the write: a finalizer may append from within this very call.
             event = self._next
-            when = time.time() if ts is None else ts
-            envelope = Envelope(event, when, type, parent)
-            self._write(render_line(envelope, _encoded(payload), _encoded(meta or {})))
             self._next += 1
+            when = time.time() if ts is None else ts
+            self._write(render_line(Envelope(event, when, type, parent), content, notes))
             if self._durability is Durability.FSYNC and type in _SYNCED:
                 self._sync()
             return event
@@ -122,10 +123,12 @@ class TapeWriter:
     def close(self) -> None:
         """Close the file; later events raise RecordingError. Closing twice is fine."""
         with self._lock:
-            if self._closer.alive and self._durability is Durability.FSYNC:
-                self._sync()
-            self._closer()
-            _writers.discard(self)
+            try:
+                if self._closer.alive and self._durability is Durability.FSYNC:
+                    self._sync()
+            finally:
+                self._closer()
+                _writers.discard(self)
 
     def mark_forked(self) -> None:
         """Note that this is a child process now; a thread left behind may hold the old lock."""
@@ -144,11 +147,13 @@ class TapeWriter:
         path = self._folder / f"{stamp}-{_slug(self._name)}-{run_id}.jsonl"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            file = os.open(path, _FLAGS, 0o600)
+            file = os.open(path, _FLAGS, 0o600)  # prompts are nobody else's business
         except OSError as error:
             raise _storage_error("cannot create the trace", path, error) from error
         self.run_id, self.path, self._file, self._torn = run_id, path, file, False
         self._closer = weakref.finalize(self, os.close, file)
+        if self._durability is Durability.FSYNC:
+            _sync_folder(self._folder)
 
     def _prepare(self) -> None:
         """Make sure there is a file, and that it is this process's own."""
@@ -184,6 +189,16 @@ class TapeWriter:
             os.fsync(self._file)
         except OSError as error:
             raise _storage_error("cannot sync the trace", self.path, error) from error
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new name durable, where a folder can be opened for that (POSIX)."""
+    if os.name == "posix":
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
 
 
 def _write_some(file: int, data: memoryview) -> int:
