@@ -1,13 +1,11 @@
 """A trial: one changed context, sampled some times, and the tally of what the model did.
 
-Everything above (search, fixes, reports) speaks of trials; everything below (models, cache) only of bodies
-and replies.
+Everything above (search, fixes, reports) speaks of trials; everything below (models, cache) only of
+bodies and replies.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from runtape.decision import Outcome
@@ -35,20 +33,11 @@ class Tally:
 
 @dataclass(slots=True)
 class Observed:
-    """All outcomes of one variant so far, in the order they arrived."""
+    """All outcomes of one variant so far, in sample order."""
 
     outcomes: list[Outcome] = field(default_factory=list)
-    errors: int = 0
 
     @property
     def tally(self) -> Tally:
         """Same decisions among the outcomes."""
         return Tally(sum(o.same for o in self.outcomes), len(self.outcomes))
-
-    def counts(self) -> Counter[Outcome]:
-        """Outcomes by frequency."""
-        return Counter(self.outcomes)
-
-    def extend(self, outcomes: Iterable[Outcome]) -> None:
-        """Add outcomes of further runs."""
-        self.outcomes.extend(outcomes)

@@ -55,7 +55,7 @@ def decide(
         raise UsageError("A tool, a pattern and a judge exclude one another.", hint="give one")
     calls = calls_of(reply) if reply else ()
     kind = _kind(target, calls, pointed)
-    if kind is DecisionKind.TOOL and target.tool is None and pointed is not None:
+    if kind is DecisionKind.TOOL and pointed and target.tool in (None, pointed.name):
         calls = (pointed,)
     decision = Decision(
         event=event,

@@ -63,6 +63,11 @@ class Endpoint:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def url(self) -> str:
+        """Origin and path."""
+        return self.origin + self.path
+
+    @property
     def host(self) -> str:
         """Host name, without port."""
         return _host(self.origin)
@@ -82,7 +87,7 @@ class Endpoint:
     def identity(self) -> str:
         """What distinguishes its answers, beside the body."""
         more = sorted({**self.query, **self.headers}.items())
-        return " ".join([self.origin + self.path, *(f"{name}={value}" for name, value in more)])
+        return " ".join([self.url, *(f"{name}={value}" for name, value in more)])
 
     def key(self) -> str:
         """The key to send; raises MissingKey when there is none that may go there."""

@@ -64,18 +64,15 @@ class FunctionModel:
         """Nothing to release."""
 
     async def _call(self, body: Json) -> Any:
-        try:
-            if is_async(self._function):
-                return await self._function(body)
-            returned = await _in_thread(self._function, body)
-            return await returned if inspect.isawaitable(returned) else returned
-        except RuntapeError:
-            raise
-        except (Exception, SystemExit) as error:  # the user's code: anything can come out of it
-            raise ModelFunctionError(
-                f"The model function {self._name} raised {type(error).__name__}:"
-                f" {error}{_raised_at(error)}."
-            ) from error
+        returned, error = await _attempt(self._function, body)
+        if error is None:
+            return returned
+        if isinstance(error, RuntapeError):
+            raise error
+        raise ModelFunctionError(
+            f"The model function {self._name} raised {type(error).__name__}:"
+            f" {error}{_raised_at(error)}."
+        ) from error
 
 
 def is_async(function: Callable[..., Any]) -> bool:
@@ -147,7 +144,20 @@ def _from_document(document: Json, dialect: Dialect) -> Reply | None:
     return replies[0] if replies else None
 
 
-async def _in_thread(function: ModelFunction, body: Json) -> Any:
+async def _attempt(function: ModelFunction, body: Json) -> tuple[Any, BaseException | None]:
+    """What the function returned, or what it raised (a coroutine cannot raise StopIteration)."""
+    try:
+        if is_async(function):
+            return await function(body), None
+        returned, error = await _in_thread(function, body)
+        if inspect.isawaitable(returned):
+            returned = await returned
+    except (Exception, SystemExit) as caught:  # noqa: BLE001 - the user's code can raise anything
+        return None, caught
+    return returned, error
+
+
+async def _in_thread(function: ModelFunction, body: Json) -> tuple[Any, BaseException | None]:
     """Run it in a daemon thread: one that never returns must not keep the program from ending."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
@@ -161,16 +171,13 @@ async def _in_thread(function: ModelFunction, body: Json) -> Any:
         value, error = None, None
         try:
             value = context.run(function, body)
-        except BaseException as caught:  # noqa: BLE001 - raised again where it is awaited
+        except BaseException as caught:  # noqa: BLE001 - handed to whoever awaits it
             error = caught
         with contextlib.suppress(RuntimeError):  # the loop may be gone by now
             loop.call_soon_threadsafe(settle, value, error)
 
     threading.Thread(target=work, daemon=True, name="runtape-model-function").start()
-    value, error = await future
-    if error is not None:
-        raise error
-    return value
+    return await future
 
 
 def _raised_at(error: BaseException) -> str:

@@ -113,7 +113,7 @@ def _broken(place: str, error: BaseException) -> ModelFunctionError:
 
 
 def _nearest(name: str, found: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, list(found), n=3, cutoff=0.5)
+    near = difflib.get_close_matches(name, list(found), n=3, cutoff=0.6)
     return f"did you mean {' or '.join(near)}?" if near else ""
 
 

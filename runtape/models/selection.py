@@ -73,6 +73,11 @@ def default_workers(model: Model) -> int:
     return 1 if local else WORKERS
 
 
+def server_of(model: Model) -> str | None:
+    """URL that `model` posts to (prices depend on it); None for a function."""
+    return model.endpoint.url if isinstance(model, SdkModel) else None
+
+
 def _function_model(
     function: ModelFunction | str, options: ModelOptions, dialect: Dialect
 ) -> Model:

@@ -50,6 +50,14 @@ class TestDecide:
         decision = decide(24, 21, calling(READ, FORWARD), pointed=FORWARD)
         assert (decision.tool, decision.calls) == ("forward_email", (FORWARD,))
 
+    def test_naming_the_tool_pointed_at_keeps_the_call(self):
+        """`tool:NAME` points at one call and names its tool: that call's arguments count."""
+        first = ToolCall("read_email", {"id": 1})
+        decision = decide(
+            24, 21, calling(first, READ), pointed=READ, target=Target(tool="read_email")
+        )
+        assert decision.calls == (READ,)
+
     def test_words_are_a_text_decision(self):
         """A reply without calls is explained by its words."""
         decision = decide(22, 21, Reply(text="Done."))
