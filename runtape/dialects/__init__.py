@@ -15,7 +15,7 @@ DIALECTS: tuple[Dialect, ...] = (OpenAIChat(), OpenAIResponses(), AnthropicMessa
 
 
 def dialect_for(api: str) -> Dialect:
-    """The dialect of that name, such as ``openai.chat``; raises UsageError naming the known ones."""
+    """The dialect of that name, such as ``openai.chat``; UsageError names the known ones."""
     for dialect in DIALECTS:
         if dialect.name == api:
             return dialect

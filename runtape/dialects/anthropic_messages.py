@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
-from runtape.dialects.anthropic_messages_repair import (
-    repaired_message,
-    repaired_pairs,
-    repaired_system,
-)
+from runtape.dialects.anthropic_messages_blocks import block_slots, calls_in, repaired_block
 from runtape.dialects.anthropic_messages_stream import fold, render_stream
+from runtape.dialects.anthropic_messages_turns import repaired_message, repaired_pairs
 from runtape.dialects.base import (
     REMOVED,
     FoldedStream,
@@ -22,14 +18,23 @@ from runtape.dialects.base import (
     ToolCall,
     Usage,
 )
-from runtape.dialects.content import appended, content_slots, definition_slots
-from runtape.dialects.paths import count_of, entries, text_of, with_key, without_keys
+from runtape.dialects.content import DefinitionKeys, appended, content_slots, definition_slots
+from runtape.dialects.paths import (
+    changed,
+    count_of,
+    entries,
+    kind_of,
+    object_of,
+    text_of,
+    unless_same,
+    with_key,
+    without_keys,
+)
 from runtape.dialects.shape import Shape, fingerprint, not_streamed, refuse
 from runtape.jsonio import Json
 
 _ROLES = {"assistant": SlotKind.ASSISTANT, "system": SlotKind.SYSTEM}
-_CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
-_KEYS = ("name", "description", "input_schema")
+_KEYS = DefinitionKeys(schema="input_schema")
 
 _STOPS = {
     "end_turn": Stop.END,
@@ -78,7 +83,7 @@ class AnthropicMessages(Shape):
         slots = list(content_slots(body.get("system"), Slot(("system",), SlotKind.SYSTEM)))
         names: dict[str, str] = {}
         for index, message in entries(body.get("messages")):
-            names.update({c.id: c.name for c in _calls(message.get("content")) if c.id})
+            names.update({c.id: c.name for c in calls_in(message.get("content")) if c.id})
             slots += _message_slots(index, message, names)
         for index, tool in entries(body.get("tools")):
             slots += _definitions(tool, index)
@@ -87,23 +92,22 @@ class AnthropicMessages(Shape):
     def tool_calls(self, body: Json) -> list[ToolCall]:
         """See :meth:`Dialect.tool_calls`."""
         messages = entries(body.get("messages"))
-        return [call for _, message in messages for call in _calls(message.get("content"))]
+        return [call for _, message in messages for call in calls_in(message.get("content"))]
 
     def repaired(self, body: Json) -> Json:
         """See :meth:`Dialect.repaired`."""
-        body = repaired_system(body)
+        body = _with_repaired_system(body)
         messages = body.get("messages")
         if not isinstance(messages, list):
             return body
         last = len(messages) - 1
         result = [
-            repaired_message(m, last=i == last) if isinstance(m, dict) else m
-            for i, m in enumerate(messages)
+            repaired_message(message, last=index == last) if isinstance(message, dict) else message
+            for index, message in enumerate(messages)
         ]
-        if all(a is b for a, b in zip(messages, result, strict=True)):
-            result = messages
         if not self.server_held(body):
             result = repaired_pairs(result)
+        result = unless_same(messages, result)
         return with_key(body, "messages", result or [{"role": "user", "content": REMOVED}])
 
     def with_system(self, body: Json, text: str, *, append: bool) -> Json:
@@ -115,11 +119,8 @@ class AnthropicMessages(Shape):
 
     def server_held(self, body: Json) -> str | None:
         """See :meth:`Dialect.server_held`."""
-        thread = body.get("thread")
-        goes_on = isinstance(thread, dict) and (
-            thread.get("previous_message_id") or thread.get("type") == "continue"
-        )
-        return "thread" if goes_on else None
+        thread = object_of(body.get("thread"))
+        return "thread" if thread.get("previous_message_id") else None
 
     def question(self, text: str, model: str) -> Json:
         """See :meth:`Dialect.question`."""
@@ -130,23 +131,23 @@ class AnthropicMessages(Shape):
         }
 
     def rerun_body(self, body: Json, *, n: int = 1) -> Json:  # noqa: ARG002 - the shape has no `n`
-        """See :meth:`Dialect.rerun_body`."""
-        return not_streamed(body)
+        """See :meth:`Dialect.rerun_body`; a thread is gone on with, but none is begun."""
+        plain = not_streamed(body)
+        return plain if self.server_held(body) else without_keys(plain, "thread")
 
     def replies(self, response: Json) -> list[Reply]:
         """See :meth:`Dialect.replies`."""
-        content = response.get("content") if isinstance(response, dict) else None
+        content = object_of(response).get("content")
         if not isinstance(content, list):
-            raise refuse(response, "a message")
-        details = response.get("stop_details")
-        texts = [part.get("text") for _, part in entries(content) if part.get("type") == "text"]
+            raise refuse(response, "a message with content")
+        texts = (block.get("text") for _, block in entries(content) if kind_of(block) == "text")
         return [
             Reply(
                 text="".join(text for text in texts if isinstance(text, str)) or None,
-                tool_calls=tuple(_calls(content)),
+                tool_calls=tuple(calls_in(content)),
                 stop=_STOPS.get(str(response.get("stop_reason")), Stop.OTHER),
-                refusal=text_of(details.get("explanation")) if isinstance(details, dict) else None,
-                usage=_usage(response.get("usage")),
+                refusal=text_of(object_of(response.get("stop_details")).get("explanation")),
+                usage=_usage(object_of(response.get("usage"))),
                 model=text_of(response.get("model")),
             )
         ]
@@ -188,124 +189,45 @@ class AnthropicMessages(Shape):
         return render_stream(self.render(reply, body))
 
 
-def _calls(content: Any) -> list[ToolCall]:
-    """Tool calls among content blocks; those that the server runs itself count too."""
-    return [
-        ToolCall(str(block.get("name") or ""), block.get("input"), text_of(block.get("id")))
-        for _, block in entries(content)
-        if block.get("type") in _CALLS
-    ]
-
-
 def _message_slots(index: int, message: Json, names: dict[str, str]) -> Iterator[Slot]:
     kind = _ROLES.get(str(message.get("role")), SlotKind.USER)
-    content = message.get("content")
     base = Slot(("messages", index, "content"), kind, message=index)
-    if not isinstance(content, list):
-        yield from content_slots(content, base)
-        return
+    content = message.get("content")
+    if text_of(content):
+        yield base
     for block, part in entries(content):
-        here = replace(base, path=(*base.path, block), block=block)
-        yield from _block_slots(part, here, names)
-
-
-def _block_slots(part: Json, base: Slot, names: dict[str, str]) -> Iterator[Slot]:
-    kind = str(part.get("type"))
-    if kind == "tool_use":
-        name, call_id = text_of(part.get("name")), text_of(part.get("id"))
-        if part.get("input"):
-            path = (*base.path, "input")
-            yield replace(base, path=path, kind=SlotKind.TOOL_CALL, name=name, call_id=call_id)
-    elif kind.endswith("tool_result"):
-        call_id = text_of(part.get("tool_use_id"))
-        result = replace(
-            base, kind=SlotKind.TOOL_RESULT, name=names.get(call_id or ""), call_id=call_id
-        )
-        yield from _result_slots(part.get("content"), replace(result, path=(*base.path, "content")))
-    else:
-        yield from _plain_slots(part, base)
-
-
-def _result_slots(content: Any, base: Slot) -> Iterator[Slot]:
-    """Slots of a tool result: text, blocks, or the object of a tool that the server ran."""
-    if text_of(content):
-        yield base
-    elif isinstance(content, list):
-        for index, part in entries(content):
-            yield from _plain_slots(part, replace(base, path=(*base.path, index)))
-    elif isinstance(content, dict):
-        for key in ("stdout", "stderr"):
-            if text_of(content.get(key)):
-                yield replace(base, path=(*base.path, key))
-        inner = content.get("content")
-        here = replace(base, path=(*base.path, "content"))
-        yield from (
-            _plain_slots(inner, here) if isinstance(inner, dict) else _result_slots(inner, here)
-        )
-
-
-def _plain_slots(part: Json, base: Slot) -> Iterator[Slot]:
-    """Slots of a block that holds words or media: text, image, document, search result."""
-    kind = part.get("type")
-    if kind == "text" and text_of(part.get("text")):
-        yield replace(base, path=(*base.path, "text"))
-    elif kind in ("image", "container_upload"):
-        yield replace(base, kind=SlotKind.MEDIA)
-    elif kind == "document":
-        yield from _document_slots(part, base)
-    elif kind == "search_result":
-        for key in ("title", "source"):
-            if text_of(part.get(key)):
-                yield replace(base, path=(*base.path, key))
-        yield from _nested_slots(part.get("content"), replace(base, path=(*base.path, "content")))
-
-
-def _nested_slots(content: Any, base: Slot) -> Iterator[Slot]:
-    if text_of(content):
-        yield base
-    for index, part in entries(content):
-        yield from _plain_slots(part, replace(base, path=(*base.path, index)))
-
-
-def _document_slots(part: Json, base: Slot) -> Iterator[Slot]:
-    for key in ("title", "context"):
-        if text_of(part.get(key)):
-            yield replace(base, path=(*base.path, key))
-    source = part.get("source")
-    source = source if isinstance(source, dict) else {}
-    if source.get("type") == "text" and text_of(source.get("data")):
-        yield replace(base, path=(*base.path, "source", "data"))
-    elif source.get("type") == "content":
-        yield from _nested_slots(
-            source.get("content"), replace(base, path=(*base.path, "source", "content"))
-        )
-    else:
-        yield replace(base, kind=SlotKind.MEDIA)
+        yield from block_slots(part, replace(base, path=(*base.path, block), block=block), names)
 
 
 def _definitions(tool: Json, index: int) -> Iterator[Slot]:
     base = Slot((), SlotKind.TOOL_DEFINITION)
-    yield from definition_slots(tool, ("tools", index), _KEYS, base)
+    yield from definition_slots(tool, ("tools", index), base, _KEYS)
     for at, inner in entries(tool.get("tools")):  # the pinned listing of an MCP server
-        yield from definition_slots(inner, ("tools", index, "tools", at), _KEYS, base)
+        yield from definition_slots(inner, ("tools", index, "tools", at), base, _KEYS)
 
 
-def _usage(usage: Any) -> Usage:
-    """Anthropic counts cached and freshly cached tokens beside ``input_tokens``; here they are part of them."""
-    usage = usage if isinstance(usage, dict) else {}
+def _with_repaired_system(body: Json) -> Json:
+    """The body without empty system blocks, or without a system that holds nothing else."""
+    system = body.get("system")
+    if isinstance(system, list) and system:
+        kept = changed(system, repaired_block)
+        return with_key(body, "system", kept) if kept else without_keys(body, "system")
+    blank = isinstance(system, str) and not system.strip()
+    return without_keys(body, "system") if blank else body
+
+
+def _usage(usage: Json) -> Usage:
+    """Anthropic counts tokens read from and written to the cache beside ``input_tokens``."""
     fresh, cached = (
-        count_of(usage.get("input_tokens")),
-        count_of(usage.get("cache_read_input_tokens")),
+        count_of(usage.get(key)) for key in ("input_tokens", "cache_read_input_tokens")
     )
     written = count_of(usage.get("cache_creation_input_tokens"))
     whole = None if fresh is None else fresh + (cached or 0) + (written or 0)
-    return Usage(
-        input_tokens=whole, output_tokens=count_of(usage.get("output_tokens")), cached_tokens=cached
-    )
+    return Usage(whole, count_of(usage.get("output_tokens")), cached)
 
 
 def _rendered_usage(usage: Usage) -> Json:
-    """The API always reports usage, and its SDK reads it unasked: unknown counts are written as null."""
+    """The API always reports usage and its SDK relies on it: unknown counts are written as null."""
     whole, cached = usage.input_tokens, usage.cached_tokens
     return {
         "input_tokens": None if whole is None else whole - (cached or 0),

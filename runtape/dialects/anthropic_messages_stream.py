@@ -7,31 +7,32 @@ from typing import Any
 
 from runtape.dialects.base import FoldedStream
 from runtape.dialects.content import arguments_text, parsed_arguments
-from runtape.dialects.paths import entries
-from runtape.dialects.sse import read_events, split_text, write_event
+from runtape.dialects.paths import entries, kind_of, object_of, text_of
+from runtape.dialects.sse import grow, read_events, settle, split_text, write_event
 from runtape.jsonio import Json
 
 # Delta type → (key it adds to, key it brings); text is joined.
 _JOINED = {"text_delta": "text", "thinking_delta": "thinking"}
+_BESIDE_DELTA = ("context_management", "input_transformations")
 _JSON_BLOCKS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 
 
 def fold(stream: str) -> FoldedStream:
-    """Fold events as the SDK's ``.stream()`` helper does; arguments cut in the middle stay raw text."""
+    """Fold events as the SDK's ``.stream()`` helper does; arguments that were cut stay raw text."""
     message: Json = {}
     blocks: dict[int, Json] = {}
-    inputs: dict[int, str] = {}
+    inputs: dict[int, list[str]] = {}
     error: Json | None = None
     terminal = False
     for event in read_events(stream):
         document = event.document
         if document is None:
             continue
-        kind = document.get("type") or event.name
+        kind = kind_of(document) or event.name or ""
         if kind == "error":
             error = document
         elif kind == "message_start" and isinstance(document.get("message"), dict):
-            message = {**document["message"]}
+            message = document["message"]
             blocks = dict(entries(message.get("content")))
         elif kind == "message_delta":
             _add_message_delta(message, document)
@@ -44,65 +45,60 @@ def fold(stream: str) -> FoldedStream:
     if message or blocks:
         message["content"] = [blocks[index] for index in sorted(blocks)]
         _name_fallback(message)
-    return FoldedStream(message, terminal, error)
+    return FoldedStream(settle(message), terminal, error)
 
 
 def _add_message_delta(message: Json, event: Json) -> None:
     """Totals overwrite the counts of the start; what is left out there stays."""
-    delta, usage = event.get("delta"), event.get("usage")
-    if isinstance(delta, dict):
-        message.update({k: v for k, v in delta.items() if v is not None or k not in message})
-    if isinstance(usage, dict):
-        old = message.get("usage")
-        old = old if isinstance(old, dict) else {}
-        message["usage"] = {
-            **old,
-            **{k: v for k, v in usage.items() if v is not None or k not in old},
-        }
-    for key in ("context_management", "input_transformations"):
-        if event.get(key) is not None:
-            message[key] = event[key]
+    _state(message, object_of(event.get("delta")))
+    message["usage"] = object_of(message.get("usage"))
+    _state(message["usage"], object_of(event.get("usage")))
+    _state(message, {key: event[key] for key in _BESIDE_DELTA if key in event})
+
+
+def _state(target: Json, stated: Json) -> None:
+    target.update({k: v for k, v in stated.items() if v is not None or k not in target})
 
 
 def _add_block_event(
-    blocks: dict[int, Json], inputs: dict[int, str], kind: str, event: Json
+    blocks: dict[int, Json], inputs: dict[int, list[str]], kind: str, event: Json
 ) -> None:
     index = event.get("index")
     if not isinstance(index, int):
         return
     block, delta = event.get("content_block"), event.get("delta")
     if kind == "content_block_start" and isinstance(block, dict):
-        blocks[index] = {**block}
+        blocks[index] = block
     elif kind == "content_block_delta" and isinstance(delta, dict) and index in blocks:
-        if delta.get("type") == "input_json_delta":
-            inputs[index] = inputs.get(index, "") + str(delta.get("partial_json") or "")
+        if kind_of(delta) == "input_json_delta":
+            inputs.setdefault(index, []).append(text_of(delta.get("partial_json")) or "")
         else:
             _add_delta(blocks[index], delta)
 
 
 def _add_delta(block: Json, delta: Json) -> None:
-    kind = str(delta.get("type"))
+    kind = kind_of(delta)
     if kind in _JOINED:
         key = _JOINED[kind]
-        block[key] = (block.get(key) or "") + (delta.get(key) or "")
+        grow(block, key, text_of(delta.get(key)) or "")
     elif kind == "citations_delta":
         block["citations"] = [*(block.get("citations") or []), delta.get("citation")]
     else:  # a signature, a compaction: stated as a whole
         block.update({key: value for key, value in delta.items() if key != "type"})
 
 
-def _set_inputs(blocks: dict[int, Json], inputs: dict[int, str]) -> None:
-    for index, text in inputs.items():
-        if text and blocks[index].get("type") in _JSON_BLOCKS:
+def _set_inputs(blocks: dict[int, Json], inputs: dict[int, list[str]]) -> None:
+    for index, pieces in inputs.items():
+        text = "".join(pieces)
+        if text and kind_of(blocks[index]) in _JSON_BLOCKS:
             blocks[index]["input"] = parsed_arguments(text)
 
 
 def _name_fallback(message: Json) -> None:
-    """A mid-stream fallback names the model that went on; the whole message is labelled with the last one."""
+    """Label the message with the model that the last fallback in mid-stream went on with."""
     for _, block in entries(message["content"]):
-        target = block.get("to") if block.get("type") == "fallback" else None
-        if isinstance(target, dict) and target.get("model"):
-            message["model"] = target["model"]
+        target = object_of(block.get("to")) if kind_of(block) == "fallback" else {}
+        message["model"] = target.get("model") or message.get("model")
 
 
 def render_stream(message: Json) -> list[str]:

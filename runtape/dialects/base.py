@@ -1,8 +1,8 @@
 """What every API shape can be asked: the vocabulary of requests and replies, without any SDK.
 
-A *dialect* is one wire shape (``openai.chat``, ``openai.responses``, ``anthropic.messages``). All that is
-peculiar to it is in its own module, behind :class:`Dialect`; the rest of the package speaks slots and
-replies.
+A *dialect* is one wire shape (``openai.chat``, ``openai.responses``, ``anthropic.messages``). All
+that is peculiar to it is in the modules of its name, behind :class:`Dialect`; the rest of the
+package speaks slots and replies.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Slot:
     Attributes:
         path: where the value lives in the body.
         kind: what it is.
-        message: index of the message (or input item) it belongs to; None for system and tools that stand
-            outside the message list. A plain-string ``input`` counts as message 0.
+        message: index of the message (or input item) it belongs to; None for system and tools that
+            stand outside the message list. A plain-string ``input`` counts as message 0.
         block: index of the content block within the message (or of the call within ``tool_calls``);
             None when the content is one string. Parts inside one block share its index.
         name: tool name, for tool calls, results and definitions, where known.
@@ -61,7 +61,11 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool call of the model; `arguments` is the parsed object, or the raw text when it is not JSON."""
+    """A tool call of the model.
+
+    `arguments` is the parsed object, or the raw text when it is not JSON. Calls that the server runs
+    itself (web search, MCP) count too.
+    """
 
     name: str
     arguments: Any
@@ -83,7 +87,8 @@ class Usage:
     """Tokens as the provider reported them; None where it reported nothing (never 0 for unknown).
 
     Attributes:
-        input_tokens: the whole prompt, cached tokens included (providers differ; dialects level it).
+        input_tokens: the whole prompt, cached tokens included (where providers differ, dialects
+            level it).
         output_tokens: everything generated, reasoning included.
         cached_tokens: the part of `input_tokens` read from a prompt cache.
     """
@@ -150,7 +155,10 @@ class FoldedStream:
 
 
 class Dialect(Protocol):
-    """All that is peculiar to one API shape. Pure functions on plain JSON; inputs are never changed."""
+    """All that is peculiar to one API shape: pure functions on plain JSON.
+
+    Inputs are never changed; results share what did not change with them.
+    """
 
     @property
     def name(self) -> str:
@@ -166,17 +174,18 @@ class Dialect(Protocol):
 
     @property
     def path(self) -> str:
-        """Where its calls are posted, below :attr:`default_origin`, such as ``/chat/completions``."""
+        """Where its calls are posted, below :attr:`default_origin`: ``/chat/completions``."""
 
     def accepts(self, url_path: str) -> bool:
-        """Whether a POST to this URL path is a model call of this shape (prefixes vary by server)."""
+        """Whether a POST to this URL path is a model call of this shape; prefixes vary by server."""
 
     def slots(self, body: Json) -> list[Slot]:
-        """All content slots, in the order the model reads them: system, messages; tool definitions last.
+        """All content slots in the order the model reads them: system, messages, tool definitions.
 
-        Tool definitions that stand in the message list (listings of MCP servers) come at their place. The
-        value of a slot is a non-empty string, except MEDIA (the whole part) and TOOL_CALL on shapes whose
-        arguments are an object. Reasoning and encrypted parts are no slots. Never raises on odd bodies.
+        Tool definitions that stand in the message list (listings of MCP servers) come at their place.
+        The value of a slot is a non-empty string, except MEDIA (the whole part) and TOOL_CALL on
+        shapes whose arguments are an object. Reasoning and encrypted parts are no slots. Never
+        raises on odd bodies.
         """
 
     def tool_calls(self, body: Json) -> list[ToolCall]:
@@ -211,36 +220,46 @@ class Dialect(Protocol):
         """The sampling temperature asked for; None when it is left to the provider."""
 
     def server_held(self, body: Json) -> str | None:
-        """The field through which the server adds context of its own, such as ``previous_response_id``.
+        """The field through which the server adds earlier turns, such as ``previous_response_id``.
 
-        None when the body is all the model sees.
+        None when the body holds the whole conversation.
         """
 
     def question(self, text: str, model: str) -> Json:
         """A body that asks `model` one thing, without tools or parameters."""
 
     def rerun_body(self, body: Json, *, n: int = 1) -> Json:
-        """The body to post for a rerun: not streamed, not stored, `n` choices where the shape has them."""
+        """The body to post for a rerun: not streamed, not stored, `n` choices where there are any.
+
+        `n` is ignored by shapes that cannot batch. Parameters, a seed too, stay as they were.
+        """
 
     @property
     def batches(self) -> bool:
         """Whether the shape has an `n` parameter."""
 
     def replies(self, response: Json) -> list[Reply]:
-        """All choices of a complete response document; raises ValueError when it is not one."""
+        """All choices of a response document, at least one; usage stands on the first.
+
+        Raises ValueError that says what the document is when it is no response (an error, say).
+        A stream that was cut and folded is read as far as it goes, with stop OTHER.
+        """
 
     def fold(self, stream: str) -> FoldedStream:
         """Fold the text of an SSE stream, cut anywhere; never raises."""
 
     def render(self, reply: Reply, body: Json) -> Json:
-        """The response document a server would send for `reply` to `body`: the inverse of :meth:`replies`."""
+        """The response a server would send for `reply` to `body`: ``replies(render(r, b)) == [r]``.
+
+        Made-up ids are the same for the same reply to the same body.
+        """
 
     def render_choices(self, replies: Sequence[Reply], body: Json) -> Json:
-        """Like :meth:`render` with one choice per reply; shapes without `n` take the first reply only."""
+        """Like :meth:`render` with a choice per reply; shapes that cannot batch render the first."""
 
     def render_stream(self, reply: Reply, body: Json) -> list[str]:
-        """The same answer as server-sent events: each element one event with its blank line, last one terminal.
+        """The same answer as server-sent events, one element each, the last one terminal.
 
-        ``replies(fold("".join(render_stream(r, body))).response) == [r]``, save that chat completions report
-        usage only to bodies with ``stream_options.include_usage``.
+        Folded, they give `reply` again, save that chat completions report usage only to bodies with
+        ``stream_options.include_usage``.
         """

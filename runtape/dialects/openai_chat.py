@@ -18,18 +18,27 @@ from runtape.dialects.base import (
     Usage,
 )
 from runtape.dialects.content import (
+    DefinitionKeys,
     appended,
     arguments_text,
     content_slots,
     content_text,
     definition_slots,
     parsed_arguments,
+    repaired_arguments,
     without_empty_parts,
 )
 from runtape.dialects.openai_chat_stream import fold, render_stream
 from runtape.dialects.pairing import paired
-from runtape.dialects.paths import changed, count_of, entries, text_of, with_key, without_keys
-from runtape.dialects.shape import Shape, fingerprint, not_streamed, refuse
+from runtape.dialects.paths import changed, entries, object_of, text_of, with_key, without_keys
+from runtape.dialects.shape import (
+    Shape,
+    count_leading,
+    fingerprint,
+    not_streamed,
+    read_usage,
+    refuse,
+)
 from runtape.jsonio import Json
 
 _KINDS = {
@@ -95,11 +104,10 @@ class OpenAIChat(Shape):
         return with_key(body, "messages", messages or [{"role": "user", "content": REMOVED}])
 
     def with_system(self, body: Json, text: str, *, append: bool) -> Json:
-        """See :meth:`Dialect.with_system`."""
-        messages = list(body.get("messages") or [])
-        leading = 0
-        while leading < len(messages) and messages[leading].get("role") in _SYSTEM_ROLES:
-            leading += 1
+        """See :meth:`Dialect.with_system`; the system messages before all others count as one."""
+        messages = body.get("messages")
+        messages = messages if isinstance(messages, list) else []
+        leading = count_leading(messages, _SYSTEM_ROLES)
         system = messages[:leading]
         if append and system:
             last = system[-1]
@@ -107,7 +115,7 @@ class OpenAIChat(Shape):
         else:
             first = system[0] if system else {"role": "system"}
             system = [{**first, "content": text}] if text else []
-        return {**body, "messages": system + messages[leading:]}
+        return {**body, "messages": [*system, *messages[leading:]]}
 
     def server_held(self, body: Json) -> str | None:  # noqa: ARG002 - the shape holds nothing back
         """See :meth:`Dialect.server_held`: this shape is stateless."""
@@ -127,12 +135,13 @@ class OpenAIChat(Shape):
 
     def replies(self, response: Json) -> list[Reply]:
         """See :meth:`Dialect.replies`."""
-        choices = response.get("choices") if isinstance(response, dict) else None
-        if not isinstance(choices, list):
-            raise refuse(response, "a chat completion")
-        usage = _usage(response.get("usage"))
+        choices = list(entries(object_of(response).get("choices")))
+        if not choices:
+            raise refuse(response, "a chat completion with choices")
+        usage = read_usage(response.get("usage"), "prompt_tokens", "completion_tokens")
         model = text_of(response.get("model"))
-        return [replace(_reply(c), usage=usage, model=model) for _, c in entries(choices)]
+        replies = [replace(_reply(choice), model=model) for _, choice in choices]
+        return [replace(replies[0], usage=usage), *replies[1:]]
 
     def fold(self, stream: str) -> FoldedStream:
         """See :meth:`Dialect.fold`."""
@@ -160,8 +169,8 @@ class OpenAIChat(Shape):
 
     def render_stream(self, reply: Reply, body: Json) -> list[str]:
         """See :meth:`Dialect.render_stream`."""
-        options = body.get("stream_options") or {}
-        return render_stream(self.render(reply, body), usage=bool(options.get("include_usage")))
+        asked = object_of(body.get("stream_options")).get("include_usage")
+        return render_stream(self.render(reply, body), usage=bool(asked))
 
 
 def _calls(message: Json) -> list[ToolCall]:
@@ -169,9 +178,8 @@ def _calls(message: Json) -> list[ToolCall]:
     calls = [_call(entry) for _, entry in entries(message.get("tool_calls"))]
     legacy = message.get("function_call")
     if isinstance(legacy, dict):
-        calls.append(
-            ToolCall(str(legacy.get("name") or ""), parsed_arguments(legacy.get("arguments")))
-        )
+        arguments = parsed_arguments(legacy.get("arguments"))
+        calls.append(ToolCall(str(legacy.get("name") or ""), arguments))
     return calls
 
 
@@ -179,23 +187,17 @@ def _call(entry: Json) -> ToolCall:
     call_id = text_of(entry.get("id"))
     custom = entry.get("custom")
     if isinstance(custom, dict):
-        return ToolCall(str(custom.get("name") or ""), custom.get("input"), call_id)
-    function = entry.get("function")
-    function = function if isinstance(function, dict) else {}
+        return ToolCall(str(custom.get("name") or ""), custom.get("input") or "", call_id)
+    function = object_of(entry.get("function"))
     arguments = parsed_arguments(function.get("arguments"))
     return ToolCall(str(function.get("name") or ""), arguments, call_id)
 
 
 def _message_slots(index: int, message: Json, names: dict[str, str]) -> Iterator[Slot]:
     call_id = text_of(message.get("tool_call_id"))
-    base = Slot(
-        path=("messages", index),
-        kind=_KINDS.get(str(message.get("role")), SlotKind.USER),
-        message=index,
-        name=names.get(call_id or "")
-        or (text_of(message.get("name")) if _is_legacy(message) else None),
-        call_id=call_id,
-    )
+    name = text_of(message.get("name")) if _is_legacy_result(message) else names.get(call_id or "")
+    kind = _KINDS.get(str(message.get("role")), SlotKind.USER)
+    base = Slot(("messages", index), kind, message=index, name=name, call_id=call_id)
     yield from content_slots(message.get("content"), replace(base, path=(*base.path, "content")))
     if text_of(message.get("refusal")):
         yield replace(base, path=(*base.path, "refusal"))
@@ -204,34 +206,32 @@ def _message_slots(index: int, message: Json, names: dict[str, str]) -> Iterator
     yield from _call_slots(message, replace(base, kind=SlotKind.TOOL_CALL))
 
 
-def _is_legacy(message: Json) -> bool:
+def _is_legacy_result(message: Json) -> bool:
     return message.get("role") == "function"
 
 
 def _call_slots(message: Json, base: Slot) -> Iterator[Slot]:
     for block, entry in entries(message.get("tool_calls")):
         for kind, key in (("function", "arguments"), ("custom", "input")):
-            inner = entry.get(kind)
-            if isinstance(inner, dict) and inner.get(key):
+            inner = object_of(entry.get(kind))
+            if inner.get(key):
                 path = (*base.path, "tool_calls", block, kind, key)
                 name, call_id = text_of(inner.get("name")), text_of(entry.get("id"))
                 yield replace(base, path=path, block=block, name=name, call_id=call_id)
-    legacy = message.get("function_call")
-    if isinstance(legacy, dict) and legacy.get("arguments"):
+    legacy = object_of(message.get("function_call"))
+    if legacy.get("arguments"):
         path = (*base.path, "function_call", "arguments")
         yield replace(base, path=path, name=text_of(legacy.get("name")))
 
 
 def _definitions(body: Json) -> Iterator[Slot]:
-    base = Slot(path=(), kind=SlotKind.TOOL_DEFINITION)
-    keys = ("name", "description", "parameters")
+    base = Slot((), SlotKind.TOOL_DEFINITION)
     for index, tool in entries(body.get("tools")):
         for kind in ("function", "custom"):
-            inner = tool.get(kind)
-            if isinstance(inner, dict):
-                yield from definition_slots(inner, ("tools", index, kind), keys, base)
+            path = ("tools", index, kind)
+            yield from definition_slots(object_of(tool.get(kind)), path, base, DefinitionKeys())
     for index, function in entries(body.get("functions")):
-        yield from definition_slots(function, ("functions", index), keys, base)
+        yield from definition_slots(function, ("functions", index), base, DefinitionKeys())
 
 
 def _repaired_message(message: Json) -> Json:
@@ -250,37 +250,27 @@ def _repaired_message(message: Json) -> Json:
 
 def _may_be_empty(message: Json) -> bool:
     others = ("tool_calls", "function_call", "audio", "refusal")
-    return _is_legacy(message) or (
-        message.get("role") == "assistant" and any(map(message.get, others))
-    )
+    says_otherwise = message.get("role") == "assistant" and any(map(message.get, others))
+    return _is_legacy_result(message) or says_otherwise
 
 
 def _repaired_call(entry: Json) -> Json:
-    function = entry.get("function")
-    arguments = function.get("arguments") if isinstance(function, dict) else None
-    if (
-        isinstance(arguments, str)
-        and REMOVED in arguments
-        and parsed_arguments(arguments) == arguments
-    ):
-        # Local servers parse earlier arguments as JSON and would fail the request.
-        return {**entry, "function": {**entry["function"], "arguments": "{}"}}
-    return entry
+    function = object_of(entry.get("function"))
+    arguments = function.get("arguments")
+    sound = repaired_arguments(arguments)
+    return entry if sound is arguments else {**entry, "function": {**function, "arguments": sound}}
 
 
 def _reply(choice: Json) -> Reply:
-    message = choice.get("message")
-    message = message if isinstance(message, dict) else {}
+    message = object_of(choice.get("message"))
+    content = message.get("content")
+    parts = (text_of(part.get("refusal")) for _, part in entries(content))
+    refusal = text_of(message.get("refusal")) or next(filter(None, parts), None)
     calls = tuple(_calls(message))
-    refusal = text_of(message.get("refusal")) or next(
-        (r for _, part in entries(message.get("content")) if (r := text_of(part.get("refusal")))),
-        None,
-    )
-    reason = choice.get("finish_reason")
     return Reply(
-        text=content_text(message.get("content")),
+        text=content_text(content),
         tool_calls=calls,
-        stop=_stop(reason, calls=bool(calls), refused=refusal is not None),
+        stop=_stop(choice.get("finish_reason"), calls=bool(calls), refused=refusal is not None),
         refusal=refusal,
     )
 
@@ -293,16 +283,6 @@ def _stop(reason: Any, *, calls: bool, refused: bool) -> Stop:
         return Stop.REFUSAL if refused else Stop.TOOL_CALLS if calls else Stop.END
     # Servers invent reasons; one that comes with whole calls means that it calls.
     return Stop.TOOL_CALLS if calls and stop is Stop.OTHER else stop
-
-
-def _usage(usage: Any) -> Usage:
-    usage = usage if isinstance(usage, dict) else {}
-    details = usage.get("prompt_tokens_details")
-    return Usage(
-        input_tokens=count_of(usage.get("prompt_tokens")),
-        output_tokens=count_of(usage.get("completion_tokens")),
-        cached_tokens=count_of(details.get("cached_tokens")) if isinstance(details, dict) else None,
-    )
 
 
 def _choice(index: int, reply: Reply, mark: str) -> Json:

@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from runtape.dialects.base import FoldedStream
-from runtape.dialects.paths import entries
-from runtape.dialects.sse import DONE, read_events, split_text, write_event
+from runtape.dialects.paths import entries, object_of, text_of
+from runtape.dialects.sse import DONE, grow, read_events, settle, split_text, write_event
 from runtape.jsonio import Json
 
-_REPLACED = frozenset({"id", "type", "role", "index", "expires_at", "format"})
+_STATED = frozenset({"id", "type", "role", "index", "expires_at", "format"})
 """Fields of a delta that name something: a later value takes the place of the earlier one."""
 
 
 def fold(stream: str) -> FoldedStream:
     """Fold chunks as the SDK's ``.stream()`` helper does, and go on where other servers deviate.
 
-    Beyond the helper: chunks without ``object``, tool-call deltas without ``index`` or with the same index for
-    several calls, repeated names and ids.
+    Beyond the helper: chunks without ``object``, call deltas without ``index`` or with the same one
+    for several calls, repeated names and ids, a whole message instead of deltas.
     """
     response: Json = {}
     choices: dict[int, Json] = {}
@@ -38,114 +38,104 @@ def fold(stream: str) -> FoldedStream:
     if response or choices:
         response["object"] = "chat.completion"
         response["choices"] = [choices[index] for index in sorted(choices)]
-    return FoldedStream(response, terminal, error)
+    return FoldedStream(settle(response), terminal, error)
 
 
 def _add_chunk(response: Json, choices: dict[int, Json], chunk: Json) -> None:
-    for key, value in chunk.items():
-        if key not in ("choices", "object", "obfuscation") and (
-            value is not None or key not in response
-        ):
-            response[key] = value
+    _state(response, chunk, except_for=("choices", "object", "obfuscation"))
     for position, choice in entries(chunk.get("choices")):
         index = choice.get("index")
         index = index if isinstance(index, int) else position
         _add_choice(choices.setdefault(index, _new_choice(index)), choice)
 
 
+def _state(target: Json, stated: Json, except_for: tuple[str, ...]) -> None:
+    """Take over fields that are stated as a whole; null never wipes out an earlier value."""
+    for key, value in stated.items():
+        if key not in except_for and (value is not None or key not in target):
+            target[key] = value
+
+
 def _new_choice(index: int) -> Json:
-    return {
-        "index": index,
-        "message": {"role": "assistant", "content": None},
-        "finish_reason": None,
-    }
+    message = {"role": "assistant", "content": None}
+    return {"index": index, "message": message, "logprobs": None, "finish_reason": None}
 
 
 def _add_choice(target: Json, choice: Json) -> None:
-    for key, value in choice.items():
-        if key == "logprobs":
-            target["logprobs"] = _with_logprobs(target.get("logprobs"), value)
-        elif key not in ("index", "delta", "message") and (value is not None or key not in target):
-            target[key] = value
-    delta = choice.get("delta")
-    if isinstance(delta, dict):
-        _add_delta(target["message"], delta)
-
-
-def _with_logprobs(old: Any, new: Any) -> Any:
-    if not isinstance(old, dict) or not isinstance(new, dict):
-        return old if new is None else new
-    merged = {**old}
-    for key, value in new.items():
-        before = old.get(key)
-        merged[key] = (
-            before + value
-            if isinstance(before, list) and isinstance(value, list)
-            else value or before
-        )
-    return merged
-
-
-def _add_delta(message: Json, delta: Json) -> None:
-    for key, value in delta.items():
+    _state(target, choice, except_for=("index", "delta", "message", "logprobs"))
+    logprobs = choice.get("logprobs")
+    if isinstance(logprobs, dict):
+        target["logprobs"] = _with_logprobs(object_of(target["logprobs"]), logprobs)
+    for key, value in object_of(choice.get("delta") or choice.get("message")).items():
         if key == "tool_calls":
-            calls = message.setdefault("tool_calls", []) if value else []
             for _, call in entries(value):
-                _add_call(calls, call)
+                _add_call(target["message"].setdefault("tool_calls", []), call)
         else:
-            message[key] = _accumulated(key, message.get(key), value)
+            _accumulate(target["message"], key, value)
+
+
+def _with_logprobs(old: Json, new: Json) -> Json:
+    for key, value in new.items():
+        if isinstance(old.get(key), list) and isinstance(value, list):
+            old[key].extend(value)
+        else:
+            old[key] = value or old.get(key)
+    return old
 
 
 def _add_call(calls: list[Json], delta: Json) -> None:
-    """Merge one call delta: by index where it can be trusted, else a new id starts a new call."""
-    plain = {key: value for key, value in delta.items() if key != "index"}
-    at = _position(calls, delta.get("index"), delta.get("id"))
+    at = _position(calls, delta)
     if at is None:
-        calls.append(plain)
-        return
-    target = calls[at]
-    for key, value in plain.items():
-        target[key] = _accumulated(key, target.get(key), value)
+        calls.append({})
+        at = -1
+    for key, value in delta.items():
+        if key != "index":
+            _accumulate(calls[at], key, value)
 
 
-def _position(calls: list[Json], index: Any, call_id: Any) -> int | None:
+def _position(calls: list[Json], delta: Json) -> int | None:
+    """Which call a delta goes on with; None when it begins another.
+
+    By ``index``. Some servers leave it out or give every call the same one: there a new id begins a
+    call, and without ids a name does.
+    """
+    index, call_id = delta.get("index"), delta.get("id")
     at = index if isinstance(index, int) else len(calls) - 1
     if not 0 <= at < len(calls):
         return None
-    starts_another = call_id and calls[at].get("id") and call_id != calls[at]["id"]
-    return None if starts_another else at
+    known = calls[at].get("id")
+    if call_id and known:
+        return at if call_id == known else None
+    named = isinstance(index, int) or not object_of(delta.get("function")).get("name")
+    return at if named else None
 
 
-def _accumulated(key: str, old: Any, new: Any) -> Any:
-    if old is None or new is None:
-        return old if new is None else new
-    if key in _REPLACED:
-        return new or old
-    if isinstance(old, str) and isinstance(new, str):
-        return old if key == "name" and old == new else old + new
-    if isinstance(old, dict) and isinstance(new, dict):
-        return {**old, **{k: _accumulated(k, old.get(k), v) for k, v in new.items()}}
-    if isinstance(old, list) and isinstance(new, list):
-        return old + new
-    return new
+def _accumulate(target: Json, key: str, value: Any) -> None:
+    old = target.get(key)
+    if old is None:
+        target[key] = value
+    elif value is None or (key == "name" and str(old) == value):
+        return
+    elif key in _STATED:
+        target[key] = value or old
+    elif isinstance(value, dict) and isinstance(old, dict):
+        for inner, item in value.items():
+            _accumulate(old, inner, item)
+    elif isinstance(value, list) and isinstance(old, list):
+        old.extend(value)
+    elif isinstance(value, str):
+        grow(target, key, value)
+    else:
+        target[key] = value
 
 
 def render_stream(completion: Json, *, usage: bool) -> list[str]:
-    """The events that bring `completion`; `usage`: with the last chunk that ``include_usage`` asks for."""
-    head = {
-        key: completion[key]
-        for key in ("id", "created", "model", "service_tier", "system_fingerprint")
-    }
-    head = {**head, "object": "chat.completion.chunk"}
+    """The events that bring `completion`; `usage`: the last chunk tells it (``include_usage``)."""
+    kept = ("id", "created", "model", "service_tier", "system_fingerprint")
+    head = {"object": "chat.completion.chunk", **{key: completion[key] for key in kept}}
     asked: Json = {"usage": None} if usage else {}
     chunks = [
-        {
-            **head,
-            "choices": [
-                {"index": choice["index"], "delta": delta, "logprobs": None, "finish_reason": end}
-            ],
-        }
-        | asked
+        {**head, "choices": [_chunk_choice(choice["index"], delta, end)], **asked}
         for choice in completion["choices"]
         for delta, end in _deltas(choice)
     ]
@@ -154,11 +144,15 @@ def render_stream(completion: Json, *, usage: bool) -> list[str]:
     return [*map(write_event, chunks), write_event(DONE)]
 
 
+def _chunk_choice(index: int, delta: Json, end: str | None) -> Json:
+    return {"index": index, "delta": delta, "logprobs": None, "finish_reason": end}
+
+
 def _deltas(choice: Json) -> Iterator[tuple[Json, str | None]]:
     message = choice["message"]
-    yield {"role": "assistant", "content": "" if message["content"] is not None else None}, None
+    yield {"role": "assistant", "content": None if message["content"] is None else ""}, None
     for key in ("content", "refusal"):
-        for piece in split_text(message[key] or ""):
+        for piece in split_text(text_of(message[key]) or ""):
             yield {key: piece}, None
     for index, call in enumerate(message.get("tool_calls") or ()):
         function = {"name": call["function"]["name"], "arguments": ""}

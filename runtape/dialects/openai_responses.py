@@ -17,11 +17,18 @@ from runtape.dialects.base import (
     ToolCall,
     Usage,
 )
-from runtape.dialects.content import appended, arguments_text, content_slots, without_empty_parts
+from runtape.dialects.content import (
+    appended,
+    arguments_text,
+    content_slots,
+    repaired_arguments,
+    without_empty_parts,
+)
 from runtape.dialects.openai_responses_items import (
     call_in,
     called_id,
     definitions,
+    is_generated,
     item_slots,
     returned_id,
     runs_outside,
@@ -30,14 +37,21 @@ from runtape.dialects.openai_responses_stream import fold, render_stream
 from runtape.dialects.pairing import paired
 from runtape.dialects.paths import (
     changed,
-    count_of,
     entries,
+    kind_of,
+    object_of,
     text_of,
-    value_at,
     with_key,
     without_keys,
 )
-from runtape.dialects.shape import Shape, fingerprint, not_streamed, refuse
+from runtape.dialects.shape import (
+    Shape,
+    count_leading,
+    fingerprint,
+    not_streamed,
+    read_usage,
+    refuse,
+)
 from runtape.jsonio import Json
 
 _SYSTEM_ROLES = ("system", "developer")
@@ -59,9 +73,8 @@ class OpenAIResponses(Shape):
 
     def slots(self, body: Json) -> list[Slot]:
         """See :meth:`Dialect.slots`."""
-        slots = list(
-            content_slots(body.get("instructions"), Slot(("instructions",), SlotKind.SYSTEM))
-        )
+        instructions = Slot(("instructions",), SlotKind.SYSTEM)
+        slots = list(content_slots(body.get("instructions"), instructions))
         if text_of(body.get("input")):
             slots.append(Slot(("input",), SlotKind.USER, message=0))
         names: dict[str, str] = {}
@@ -79,12 +92,18 @@ class OpenAIResponses(Shape):
         return [call for _, item in entries(body.get("input")) if (call := call_in(item))]
 
     def without(self, body: Json, path: JsonPath) -> Json:
-        """See :meth:`Dialect.without`; reasoning that led to a deleted item goes with it."""
-        if len(path) == 2 and path[0] == "input" and isinstance(path[1], int):  # noqa: PLR2004 - a whole item
-            value_at(body, path)
-            body = {**body, "input": _without_item(body["input"], path[1])}
-            return self.repaired(body)
-        return super().without(body, path)
+        """See :meth:`Dialect.without`; reasoning that led only to a deleted item goes with it."""
+        shorter = super().without(body, path)
+        is_item = len(path) == len(("input", 0)) and path[0] == "input"
+        if not is_item or not isinstance(path[1], int):
+            return shorter
+        items = body["input"]
+        start, after = path[1], object_of(items[path[1] + 1] if path[1] + 1 < len(items) else None)
+        while start and kind_of(object_of(items[start - 1])) == "reasoning":
+            start -= 1
+        if start == path[1] or is_generated(after):
+            return shorter
+        return self.repaired({**body, "input": [*items[:start], *items[path[1] + 1 :]]})
 
     def repaired(self, body: Json) -> Json:
         """See :meth:`Dialect.repaired`."""
@@ -102,15 +121,15 @@ class OpenAIResponses(Shape):
             answered=returned_id,
             stand_in=_stand_in,
         )
-        return with_key(body, "input", items or [{"role": "user", "content": REMOVED}])
+        # A stored prompt can be all the input there is.
+        empty = not items and not body.get("prompt")
+        return with_key(body, "input", [{"role": "user", "content": REMOVED}] if empty else items)
 
     def with_system(self, body: Json, text: str, *, append: bool) -> Json:
-        """See :meth:`Dialect.with_system`."""
+        """See :meth:`Dialect.with_system`: the instructions, else the leading system messages."""
         items = body.get("input")
         items = items if isinstance(items, list) else []
-        leading = 0
-        while leading < len(items) and items[leading].get("role") in _SYSTEM_ROLES:
-            leading += 1
+        leading = count_leading(items, _SYSTEM_ROLES)
         instructions = body.get("instructions")
         if append and leading and not instructions:
             last = items[leading - 1]
@@ -124,11 +143,11 @@ class OpenAIResponses(Shape):
 
     def server_held(self, body: Json) -> str | None:
         """See :meth:`Dialect.server_held`."""
-        for field in ("previous_response_id", "conversation", "prompt"):
+        for field in ("previous_response_id", "conversation"):
             if body.get(field):
                 return field
-        held = any(item.get("type") == "item_reference" for _, item in entries(body.get("input")))
-        return "item_reference" if held else None
+        kinds = (kind_of(item) for _, item in entries(body.get("input")))
+        return "item_reference" if "item_reference" in kinds else None
 
     def question(self, text: str, model: str) -> Json:
         """See :meth:`Dialect.question`."""
@@ -144,19 +163,18 @@ class OpenAIResponses(Shape):
 
     def replies(self, response: Json) -> list[Reply]:
         """See :meth:`Dialect.replies`."""
-        output = response.get("output") if isinstance(response, dict) else None
+        output = object_of(response).get("output")
         if not isinstance(output, list) or response.get("status") == "failed":
-            raise refuse(response, "a response of the Responses API")
-        calls = tuple(call for _, item in entries(output) if (call := call_in(item)))
+            raise refuse(response, "a response with output")
         refusal = "".join(_parts(output, "refusal")) or None
         outside = any(runs_outside(item) for _, item in entries(output))
         return [
             Reply(
                 text="".join(_parts(output, "text")) or None,
-                tool_calls=calls,
+                tool_calls=tuple(call for _, item in entries(output) if (call := call_in(item))),
                 stop=_stop(response, calls=outside, refused=refusal is not None),
                 refusal=refusal,
-                usage=_usage(response.get("usage")),
+                usage=read_usage(response.get("usage"), "input_tokens", "output_tokens"),
                 model=text_of(response.get("model")),
             )
         ]
@@ -189,7 +207,7 @@ class OpenAIResponses(Shape):
             "temperature": body.get("temperature", 1.0),
             "text": {"format": {"type": "text"}},
             "tool_choice": body.get("tool_choice", "auto"),
-            "tools": body.get("tools") or [],
+            "tools": [_echoed(tool) for _, tool in entries(body.get("tools"))],
             "top_p": body.get("top_p", 1.0),
             "truncation": "disabled",
             "usage": _rendered_usage(reply.usage),
@@ -202,70 +220,53 @@ class OpenAIResponses(Shape):
 
 
 def _repaired_item(item: Json) -> Json:
+    kind = kind_of(item)
     for key in ("content", "output"):
         value = item.get(key)
-        if isinstance(value, list) and item.get("type") not in ("reasoning", "shell_call_output"):
-            item = with_key(item, key, without_empty_parts(value) or REMOVED)
-    if "role" in item and item.get("content") is None:
-        item = {**item, "content": REMOVED}
-    arguments = item.get("arguments")
-    if (
-        item.get("type") == "function_call"
-        and isinstance(arguments, str)
-        and arguments.strip() == REMOVED
-    ):
-        item = {**item, "arguments": "{}"}
+        if isinstance(value, list) and kind not in ("reasoning", "shell_call_output"):
+            item = with_key(item, key, without_empty_parts(value) or _filler(item))
+    if "role" in item and "tools" not in item and item.get("content") is None:
+        item = {**item, "content": _filler(item)}
+    if kind == "function_call":
+        item = with_key(item, "arguments", repaired_arguments(item.get("arguments")))
     return item
 
 
-def _stand_in(item: Json, call_id: str) -> Json | None:
-    kind = item.get("type")
-    if kind not in ("function_call", "custom_tool_call"):
-        return None
-    return {"type": f"{kind}_output", "call_id": call_id, "output": REMOVED}
+def _filler(item: Json) -> str | list[Json]:
+    """What content must at least be; a model's own message is a list of parts."""
+    if item.get("role") == "assistant":
+        return [{"type": "output_text", "text": REMOVED, "annotations": []}]
+    return REMOVED
 
 
-def _without_item(items: list[Any], index: int) -> list[Any]:
-    start = index
-    rest = items[index + 1 :]
-    if not (rest and _is_generated(rest[0])):
-        while start and _kind(items[start - 1]) == "reasoning":
-            start -= 1
-    return [*items[:start], *rest]
+def _stand_in(item: Json, call_id: str) -> Json:
+    return {"type": f"{item['type']}_output", "call_id": call_id, "output": REMOVED}
 
 
-def _kind(item: Any) -> Any:
-    return item.get("type") if isinstance(item, dict) else None
-
-
-def _is_generated(item: Any) -> bool:
-    """Whether the model made the item, so that reasoning before it stays tied to something."""
-    return isinstance(item, dict) and (item.get("role") == "assistant" or call_in(item) is not None)
+def _echoed(tool: Json) -> Json:
+    if kind_of(tool) != "function":
+        return tool
+    return {"description": None, "parameters": None, "strict": True, **tool}
 
 
 def _leans_on_store(body: Json) -> bool:
     return body.get("store") is not False and any(
-        item.get("type") == "item_reference"
-        or (
-            item.get("type") == "reasoning" and item.get("id") and not item.get("encrypted_content")
-        )
+        kind_of(item) == "item_reference"
+        or (kind_of(item) == "reasoning" and item.get("id") and not item.get("encrypted_content"))
         for _, item in entries(body.get("input"))
     )
 
 
 def _parts(output: list[Any], key: str) -> Iterator[str]:
     for _, item in entries(output):
-        content = item.get("content")
-        if item.get("type", "message") == "message" and isinstance(content, str) and key == "text":
-            yield content
-        elif item.get("type", "message") == "message":
-            yield from (part[key] for _, part in entries(content) if isinstance(part.get(key), str))
+        if item.get("type", "message") == "message":
+            parts = (part.get(key) for _, part in entries(item.get("content")))
+            yield from (part for part in parts if isinstance(part, str))
 
 
 def _stop(response: Json, *, calls: bool, refused: bool) -> Stop:
-    status = response.get("status", "completed")
-    details = response.get("incomplete_details")
-    reason = details.get("reason") if isinstance(details, dict) else None
+    status = response.get("status") or "completed"
+    reason = object_of(response.get("incomplete_details")).get("reason")
     if status == "incomplete" and reason in _LENGTH:
         return Stop.LENGTH
     if refused or reason == "content_filter":
@@ -281,16 +282,6 @@ def _status(reply: Reply) -> tuple[str, Json | None]:
     if reply.stop is Stop.REFUSAL and reply.refusal is None:
         return "incomplete", {"reason": "content_filter"}
     return ("incomplete", None) if reply.stop is Stop.OTHER else ("completed", None)
-
-
-def _usage(usage: Any) -> Usage:
-    usage = usage if isinstance(usage, dict) else {}
-    details = usage.get("input_tokens_details")
-    return Usage(
-        input_tokens=count_of(usage.get("input_tokens")),
-        output_tokens=count_of(usage.get("output_tokens")),
-        cached_tokens=count_of(details.get("cached_tokens")) if isinstance(details, dict) else None,
-    )
 
 
 def _rendered_usage(usage: Usage) -> Json | None:

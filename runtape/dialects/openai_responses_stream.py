@@ -6,16 +6,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from runtape.dialects.base import FoldedStream
-from runtape.dialects.paths import entries
-from runtape.dialects.sse import read_events, split_text, write_event
+from runtape.dialects.paths import entries, kind_of, object_of
+from runtape.dialects.sse import grow, read_events, settle, split_text, write_event
 from runtape.jsonio import Json
 
 _FINAL = frozenset(
     {"response.completed", "response.incomplete", "response.failed", "response.cancelled"}
 )
 
-# Delta event → (list in the item, key of the text in its member; list None: in the item itself).
-_DELTAS: dict[str, tuple[str | None, str]] = {
+_WHOLE_ITEMS = ("response.output_item.added", "response.output_item.done")
+
+# Text event → (list in the item, key of the text in its member); list None: in the item itself.
+_TEXTS: dict[str, tuple[str | None, str]] = {
     "response.output_text": ("content", "text"),
     "response.refusal": ("content", "refusal"),
     "response.reasoning_text": ("content", "text"),
@@ -29,94 +31,84 @@ _PARTS = {"response.content_part": "content", "response.reasoning_summary_part":
 
 
 def fold(stream: str) -> FoldedStream:
-    """The response of the terminal event; when the stream was cut, what its events built up so far."""
+    """The response of the terminal event; of a cut stream, what its events built up so far.
+
+    A leaner server's terminal event without output gets it from the items, as in the SDK's helper.
+    """
     response: Json = {}
-    items: dict[int, Json] = {}
+    events: list[tuple[str, Json]] = []
     error: Json | None = None
     terminal = False
     for event in read_events(stream):
-        if event.done:
-            terminal = True
-            break
         document = event.document
         if document is None:
+            terminal = terminal or event.done
             continue
-        kind = str(document.get("type") or event.name)
+        kind = kind_of(document) or event.name or ""
         if kind == "error" or (document.get("error") and "response" not in document):
             error = document
         elif isinstance(document.get("response"), dict):
             response = document["response"]
-            if kind in _FINAL:
-                terminal = True
-                break
+            terminal = terminal or kind in _FINAL
         else:
-            _add_event(items, kind, document)
-    return FoldedStream(_with_output(response, items), terminal, error)
+            events.append((kind, document))
+        if kind in _FINAL:
+            break
+    if not response.get("output"):
+        response = _with_output(response, events)
+    return FoldedStream(response, terminal, error)
 
 
-def _with_output(response: Json, items: dict[int, Json]) -> Json:
-    """A terminal response carries its output; an earlier one (or a leaner server's) gets it from the items."""
-    if not items or response.get("output"):
+def _with_output(response: Json, events: list[tuple[str, Json]]) -> Json:
+    items: dict[int, Json] = {}
+    for kind, event in events:
+        index, item = event.get("output_index"), event.get("item")
+        if isinstance(index, int) and kind in _WHOLE_ITEMS and isinstance(item, dict):
+            items[index] = item
+        elif isinstance(index, int) and index in items:
+            _add_event(items[index], kind, event)
+    if not items and (response.get("output") is not None or not response):
         return response
-    return {**response, "output": [items[index] for index in sorted(items)]}
+    return settle({**response, "output": [items[index] for index in sorted(items)]})
 
 
-def _add_event(items: dict[int, Json], kind: str, event: Json) -> None:
-    index = event.get("output_index")
-    if not isinstance(index, int):
-        return
-    item = event.get("item")
-    if kind in ("response.output_item.added", "response.output_item.done") and isinstance(
-        item, dict
-    ):
-        items[index] = item
-        return
-    target = items.get(index)
-    if target is None:
-        return
+def _add_event(item: Json, kind: str, event: Json) -> None:
     base, _, action = kind.rpartition(".")
     if base in _PARTS and isinstance(event.get("part"), dict):
-        items[index] = _with_part(target, _PARTS[base], event, event["part"])
-    elif base in _DELTAS:
-        items[index] = _with_text(target, _DELTAS[base], event, whole=action == "done")
+        members, at = _members(item, _PARTS[base], event)
+        members[at : at + 1] = [event["part"]]
+    elif base in _TEXTS:
+        _add_text(item, _TEXTS[base], event, whole=action == "done")
     elif kind == "response.output_text.annotation.added":
-        items[index] = _with_annotation(target, event)
+        member = _member(item, "content", event)
+        member["annotations"] = [*(member.get("annotations") or []), event.get("annotation")]
 
 
-def _member(item: Json, key: str, event: Json) -> tuple[list[Any], int]:
+def _add_text(item: Json, place: tuple[str | None, str], event: Json, *, whole: bool) -> None:
+    """Add a delta, or put the text in place that a ``done`` event states as a whole."""
+    list_key, key = place
+    holder = item if list_key is None else _member(item, list_key, event)
+    text = event.get(key if whole else "delta")
+    if not isinstance(text, str):
+        return
+    if whole:
+        holder[key] = text
+    else:
+        grow(holder, key, text)
+
+
+def _members(item: Json, key: str, event: Json) -> tuple[list[Any], int]:
+    if not isinstance(item.get(key), list):
+        item[key] = []
     at = event.get("summary_index" if key == "summary" else "content_index")
-    members = item.get(key)
-    members = list(members) if isinstance(members, list) else []
+    members: list[Any] = item[key]
     return members, at if isinstance(at, int) and 0 <= at <= len(members) else len(members)
 
 
-def _with_part(item: Json, key: str, event: Json, part: Json) -> Json:
-    members, at = _member(item, key, event)
-    members[at : at + 1] = [part]
-    return {**item, key: members}
-
-
-def _with_text(item: Json, place: tuple[str | None, str], event: Json, *, whole: bool) -> Json:
-    """The item with a text delta added, or with the text that a ``done`` event states as a whole."""
-    members_key, key = place
-    new = event.get(key if whole else "delta")
-    if not isinstance(new, str):
-        return item
-    if members_key is None:
-        return {**item, key: new if whole else (item.get(key) or "") + new}
-    members, at = _member(item, members_key, event)
-    if at == len(members) or not isinstance(members[at], dict):
-        return item
-    old = members[at].get(key) or ""
-    return _with_part(item, members_key, event, {**members[at], key: new if whole else old + new})
-
-
-def _with_annotation(item: Json, event: Json) -> Json:
-    members, at = _member(item, "content", event)
-    if at == len(members) or not isinstance(members[at], dict):
-        return item
-    annotations = [*(members[at].get("annotations") or []), event.get("annotation")]
-    return _with_part(item, "content", event, {**members[at], "annotations": annotations})
+def _member(item: Json, key: str, event: Json) -> Json:
+    """The part an event speaks of; one of its own that leads nowhere when there is none."""
+    members, at = _members(item, key, event)
+    return object_of(members[at] if at < len(members) else None)
 
 
 def render_stream(response: Json) -> list[str]:

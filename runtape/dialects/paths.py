@@ -1,6 +1,7 @@
 """Looking into JSON documents and changing them by copy: no function here alters its input.
 
-Only the containers along a changed path are copied; everything beside it is shared with the original.
+Only the containers along a changed path are copied; everything beside it is shared with the
+original.
 """
 
 from __future__ import annotations
@@ -21,21 +22,21 @@ def value_at(document: Any, path: JsonPath) -> Any:
 
 
 def replaced_at(document: Any, path: JsonPath, value: Any) -> Any:
-    """A copy with the value at `path` (its parent must exist) replaced by `value`."""
+    """A copy with the value at `path` replaced; raises LookupError when there is none."""
     if not path:
         return value
     step, rest = path[0], path[1:]
-    if rest or isinstance(document, list):
-        _check(document, step)
+    _check(document, step)
     copy = _copied(document)
-    copy[step] = replaced_at(document[step], rest, value) if rest else value
+    copy[step] = replaced_at(document[step], rest, value)
     return copy
 
 
 def removed_at(document: Any, path: JsonPath) -> Any:
     """A copy without the key or list member at `path`; raises LookupError when there is none."""
     *parents, last = path
-    _check(container := value_at(document, tuple(parents)), last)
+    container = value_at(document, tuple(parents))
+    _check(container, last)
     copy = _copied(container)
     del copy[last]
     return replaced_at(document, tuple(parents), copy)
@@ -47,12 +48,18 @@ def entries(value: Any) -> Iterator[tuple[int, Json]]:
         yield from ((i, item) for i, item in enumerate(value) if isinstance(item, dict))
 
 
-def changed(items: list[Any], change: Callable[[Any], Any]) -> list[Any]:
-    """Apply `change` to the objects of a list; None drops one. The same list when nothing changed."""
+def changed(items: list[Any], change: Callable[[Json], Json | None]) -> list[Any]:
+    """`change` applied to the objects of a list; None drops one. An unchanged list is returned."""
     result = [change(item) if isinstance(item, dict) else item for item in items]
-    if all(a is b for a, b in zip(items, result, strict=True)):
-        return items
-    return [item for item in result if item is not None]
+    dropped = [new is None and old is not None for old, new in zip(items, result, strict=True)]
+    kept = [item for item, gone in zip(result, dropped, strict=True) if not gone]
+    return unless_same(items, kept)
+
+
+def unless_same(items: list[Any], result: list[Any]) -> list[Any]:
+    """`result`, or `items` itself when both hold the very same members."""
+    same = len(items) == len(result) and all(a is b for a, b in zip(items, result, strict=True))
+    return items if same else result
 
 
 def with_key(document: Json, key: str, value: Any) -> Json:
@@ -77,6 +84,17 @@ def text_of(value: Any) -> str | None:
 def count_of(value: Any) -> int | None:
     """The number of a token count; None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def object_of(value: Any) -> Json:
+    """The object itself; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def kind_of(document: Json) -> str:
+    """Its ``type``; an empty string when it has none."""
+    kind = document.get("type")
+    return kind if isinstance(kind, str) else ""
 
 
 def _copied(container: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What all shapes have in common: where the model's name and the parameters stand, and what deleting means."""
+"""What the shapes have in common: name and parameters of the model, deleting, made-up ids."""
 
 from __future__ import annotations
 
@@ -7,11 +7,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
-from runtape.dialects.base import JsonPath, Reply
-from runtape.dialects.paths import removed_at, replaced_at, value_at, with_key, without_keys
+from runtape.dialects.base import JsonPath, Reply, Usage
+from runtape.dialects.paths import (
+    count_of,
+    object_of,
+    removed_at,
+    replaced_at,
+    value_at,
+    with_key,
+    without_keys,
+)
 from runtape.jsonio import Json, canonical
 
-_PART_KEYS = frozenset({"text", "refusal"})
+_PART_TEXTS = frozenset({"text", "refusal"})
+_ARGUMENTS = frozenset({"arguments", "input"})
 
 
 class Shape(ABC):
@@ -37,29 +46,28 @@ class Shape(ABC):
     def with_params(self, body: Json, params: Json) -> Json:
         """See :meth:`Dialect.with_params`."""
         dropped = [key for key, value in params.items() if value is None]
-        return {
-            **without_keys(body, *dropped),
-            **{k: v for k, v in params.items() if v is not None},
-        }
+        given = {key: value for key, value in params.items() if value is not None}
+        return {**without_keys(body, *dropped), **given}
 
     def temperature(self, body: Json) -> float | None:
         """See :meth:`Dialect.temperature`."""
         value = body.get("temperature")
-        return (
-            float(value)
-            if isinstance(value, (int, float)) and not isinstance(value, bool)
-            else None
-        )
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return None
+        return float(value)
 
     def without(self, body: Json, path: JsonPath) -> Json:
         """See :meth:`Dialect.without`."""
-        value = value_at(body, path)
-        member = isinstance(path[-1], int)
-        if not member and path[-1] in _PART_KEYS and isinstance(path[-2], int):
-            path, member = path[:-1], True
-        if member:
+        if len(path) > 1 and path[-1] in _PART_TEXTS and isinstance(path[-2], int):
+            path = path[:-1]
+        value, key = value_at(body, path), path[-1]
+        if isinstance(key, int) or not isinstance(value, (str, dict)):
             return self.repaired(removed_at(body, path))
-        return self.repaired(replaced_at(body, path, _emptied(path[-1], value)))
+        if isinstance(value, str):
+            return self.repaired(replaced_at(body, path, "{}" if key == "arguments" else ""))
+        if key in _ARGUMENTS:
+            return self.repaired(replaced_at(body, path, {}))
+        return self.repaired(removed_at(body, path))
 
     def render_choices(self, replies: Sequence[Reply], body: Json) -> Json:
         """See :meth:`Dialect.render_choices`."""
@@ -70,6 +78,22 @@ def not_streamed(body: Json) -> Json:
     """The body asking for one whole document; what it did not say stays unsaid."""
     plain = without_keys(body, "stream_options")
     return with_key(plain, "stream", False) if plain.get("stream") else plain
+
+
+def count_leading(items: list[Any], roles: tuple[str, ...]) -> int:
+    """How many messages of these roles a conversation begins with."""
+    heads = [object_of(item).get("role") in roles for item in items]
+    return heads.index(False) if False in heads else len(heads)
+
+
+def read_usage(usage: Any, read: str, written: str) -> Usage:
+    """Token counts of an OpenAI shape, whose keys for input and output are `read` and `written`."""
+    usage = object_of(usage)
+    return Usage(
+        input_tokens=count_of(usage.get(read)),
+        output_tokens=count_of(usage.get(written)),
+        cached_tokens=count_of(object_of(usage.get(f"{read}_details")).get("cached_tokens")),
+    )
 
 
 def fingerprint(reply: Reply, body: Json) -> str:
@@ -84,13 +108,6 @@ def refuse(response: Any, wanted: str) -> ValueError:
     error = response.get("error")
     if error:
         said = error.get("message") if isinstance(error, dict) else error
-        return ValueError(f"not {wanted} but an error document: {said or error}")
-    return ValueError(
-        f"not {wanted}: it has the keys {', '.join(map(str, response)) or 'of nothing'}"
-    )
-
-
-def _emptied(key: str | int, value: Any) -> Any:
-    if key == "arguments":
-        return "{}" if isinstance(value, str) else {}
-    return {} if isinstance(value, dict) else "" if isinstance(value, str) else None
+        return ValueError(f"not {wanted} but an error: {said or error}")
+    keys = ", ".join(map(str, response)) or "nothing"
+    return ValueError(f"not {wanted} but a document with {keys}")
