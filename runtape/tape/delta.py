@@ -20,7 +20,7 @@ _KEPT_BYTES = 64 << 20
 """Bodies older than the newest are forgotten beyond this many bytes."""
 _STATES = 8
 """Hasher states kept per body: so many splice points may move back before all is hashed again."""
-_WORTHWHILE = 128
+_WORTHWHILE = 64
 """Shared bytes below which a splice is longer than what it saves."""
 
 
