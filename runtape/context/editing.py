@@ -1,0 +1,237 @@
+"""Carrying edits out: spans of slot texts first, whole blocks next, validity last."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+from runtape.context.edits import (
+    Edit,
+    Quotation,
+    Removal,
+    Replacement,
+    Substitution,
+    SystemText,
+    filling,
+    quoted,
+)
+from runtape.context.nodes import Node, Place
+from runtape.dialects.base import Dialect, JsonPath, Slot, SlotKind
+from runtape.dialects.content import parsed_arguments
+from runtape.dialects.paths import replaced_at, value_at
+from runtape.errors import InvalidEdit
+from runtape.jsonio import Json, dumps_text, loads
+
+Patch: TypeAlias = tuple[int, int, str]
+"""Characters ``start:end`` of a text, and what takes their place."""
+
+
+class Draft:
+    """A body about to be changed: collects what is to be done to its slots, then does it.
+
+    Args:
+        children: the parts of a node.
+    """
+
+    def __init__(self, children: Callable[[Node], Sequence[Node]]) -> None:
+        self._children = children
+        self._slots: dict[JsonPath, Slot] = {}
+        self._cuts: dict[JsonPath, dict[int, tuple[Place, set[int]]]] = defaultdict(dict)
+        self._patches: dict[JsonPath, list[Patch]] = defaultdict(list)
+        self._whole: dict[JsonPath, str | None] = {}
+        self._gone: list[JsonPath] = []
+
+    def plan(self, node: Node, edit: Removal | Replacement | Quotation) -> None:
+        """Note what an edit does."""
+        if isinstance(edit, Removal):
+            self._remove(node, filling(edit.fill, len(node.piece.text)))
+        elif isinstance(edit, Replacement):
+            self._replace(node, edit.text)
+        else:
+            self._quote(node)
+
+    def carried_out(self, body: Json, dialect: Dialect) -> Json:
+        """The changed body; not yet made valid."""
+        for path in {**self._cuts, **self._patches}:
+            body = replaced_at(body, path, self._patched(value_at(body, path), path))
+        for path, text in self._whole.items():
+            value = _whole_value(self._slots[path], value_at(body, path), text)
+            body = replaced_at(body, path, value)
+        for path in sorted(self._gone, key=lambda path: [str(s).zfill(9) for s in path])[::-1]:
+            body = dialect.without(body, path)
+        return body
+
+    def _remove(self, node: Node, fill: str) -> None:
+        if node.place is not None:
+            self._cut(node, node.place)
+            return
+        rest = list(node.slots)
+        if node.depth == 0 or rest[0].kind is SlotKind.TOOL_DEFINITION:
+            kept = [slot for slot in rest if slot.kind is not SlotKind.MEDIA]
+            if kept and kept[0].kind is not SlotKind.TOOL_DEFINITION:
+                kept = kept[:1]
+            for slot in kept:
+                self._set(slot, None if slot.kind is SlotKind.TOOL_CALL else fill)
+            rest = [slot for slot in rest if slot not in kept]
+        self._gone += [slot.path for slot in rest]
+
+    def _replace(self, node: Node, text: str) -> None:
+        if node.run or len(node.slots) > 1:
+            first, *others = self._children(node)
+            self._replace(first, text)
+            for other in others:
+                self._remove(other, "")
+        elif node.view is None:
+            raise InvalidEdit(
+                f"{node.ref} is no text and cannot be given another",
+                hint="remove it instead",
+                ref=str(node.ref),
+            )
+        elif node.place is not None:
+            self._put(node, text)
+        else:
+            self._set(node.slots[0], text)
+
+    def _quote(self, node: Node) -> None:
+        if node.run or len(node.slots) > 1:
+            for child in self._children(node):
+                if child.view is not None or child.run:
+                    self._quote(child)
+        else:
+            self._replace(node, quoted(node.piece.text))
+
+    def _cut(self, node: Node, place: Place) -> None:
+        path = self._known(node)
+        _, numbers = self._cuts[path].setdefault(id(place.split), (place, set()))
+        numbers.update(place.numbers)
+
+    def _put(self, node: Node, text: str) -> None:
+        place, view = node.place, node.view
+        if view is None or place is None:
+            return
+        start, end, spelled = 0, len(view.text), view.encoded(text)
+        if node.literal is not None:
+            start, end = place.split.parts[place.first].inner
+            view, spelled = place.view, place.view.encoded(node.literal(text))
+        self._patches[self._known(node)].append((view.source(start), view.source(end), spelled))
+
+    def _set(self, slot: Slot, text: str | None) -> None:
+        self._slots[slot.path] = slot
+        self._whole[slot.path] = text
+
+    def _known(self, node: Node) -> JsonPath:
+        (slot,) = node.slots
+        self._slots[slot.path] = slot
+        return slot.path
+
+    def _patched(self, value: Any, path: JsonPath) -> Any:
+        patches = list(self._patches.get(path, ()))
+        for place, numbers in self._cuts.get(path, {}).values():
+            for start, end in place.split.cuts(place.view.text, numbers):
+                patches.append((place.view.source(start), place.view.source(end), ""))
+        text = value if isinstance(value, str) else dumps_text(value)
+        patched = _apply(text, patches)
+        return patched if isinstance(value, str) else loads(patched)
+
+
+def _apply(text: str, patches: Sequence[Patch]) -> str:
+    parts: list[str] = []
+    done = 0
+    for start, end, new in sorted(patches):
+        parts += (text[done : max(done, start)], new)
+        done = max(done, end)
+    return "".join((*parts, text[done:]))
+
+
+def _whole_value(slot: Slot, value: Any, text: str | None) -> Any:
+    """The new value of a slot. Arguments of a call stay a JSON object; None empties them."""
+    if slot.kind is not SlotKind.TOOL_CALL:
+        return text or ""
+    if not isinstance(parsed_arguments(value), dict):
+        return text or ""
+    arguments = parsed_arguments(text)
+    if not isinstance(arguments, dict):
+        arguments = {"text": text}
+    return arguments if isinstance(value, dict) else dumps_text(arguments)
+
+
+def substituted(body: Json, dialect: Dialect, edit: Substitution) -> Json:
+    """The body with a text put in place of another in all its slots.
+
+    Inside JSON that stands in a string the text is looked for as JSON spells it, two layers deep.
+    Raises InvalidEdit when it stands nowhere.
+    """
+    spellings = list(_spellings(edit.old, edit.new))
+    found = False
+    for slot in dialect.slots(body):
+        if slot.kind is SlotKind.MEDIA:
+            continue
+        value = value_at(body, slot.path)
+        changed = _exchanged(value, spellings)
+        if changed != value:
+            found = True
+            body = replaced_at(body, slot.path, changed)
+    if not found:
+        raise InvalidEdit(
+            f"“{_short(edit.old)}” stands nowhere in the context",
+            hint="copy it from `runtape context`, with its capitals and spaces",
+        )
+    return body
+
+
+def _spellings(old: str, new: str) -> Iterator[tuple[str, str]]:
+    seen: set[str] = set()
+    for _ in range(3):
+        if old and old not in seen:
+            seen.add(old)
+            yield old, new
+        old, new = dumps_text(old)[1:-1], dumps_text(new)[1:-1]
+
+
+def _exchanged(value: Any, spellings: Sequence[tuple[str, str]]) -> Any:
+    if isinstance(value, str):
+        for old, new in spellings:
+            if old in value:
+                return value.replace(old, new)
+        return value
+    if isinstance(value, dict):
+        return {key: _exchanged(inner, spellings) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_exchanged(inner, spellings) for inner in value]
+    return value
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57]}…"  # noqa: PLR2004 - fits a line
+
+
+def carry_out(
+    body: Json,
+    dialect: Dialect,
+    edits: Sequence[Edit],
+    node_of: Callable[[int], Node],
+    children: Callable[[Node], Sequence[Node]],
+) -> Json:
+    """The body after all edits: pieces first (of nested ones the outer wins), then texts, then system."""
+    if not edits:
+        return body
+    draft = Draft(children)
+    chosen = {e.piece.id: e for e in edits if isinstance(e, Removal | Replacement | Quotation)}
+    for number, edit in chosen.items():
+        node = node_of(number)
+        if not any(around.piece.id in chosen for around in _around(node)):
+            draft.plan(node, edit)
+    body = draft.carried_out(body, dialect)
+    for change in edits:
+        if isinstance(change, Substitution):
+            body = substituted(body, dialect, change)
+        elif isinstance(change, SystemText):
+            body = dialect.with_system(body, change.text, append=change.append)
+    return dialect.repaired(body)
+
+
+def _around(node: Node) -> Iterator[Node]:
+    while node.parent is not None:
+        node = node.parent
+        yield node

@@ -1,0 +1,144 @@
+"""Paragraphs and sections; quotes, fences and printed line breaks around them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from runtape.context.json_spans import Span
+from runtape.context.refs import Counted, Word
+from runtape.context.splitting.markup import outermost
+from runtape.context.splitting.parts import (
+    Names,
+    Part,
+    Shape,
+    Split,
+    bears,
+    several,
+    trimmed,
+)
+from runtape.context.splitting.views import Codec
+
+_FENCE = re.compile(
+    r"^[ \t]*(?P<mark>`{3,}|~{3,})[^\n]*\n(?P<inner>.*?)(?:^[ \t]*(?P=mark)[`~]*[ \t\r]*$|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+_HEADING = re.compile(r"^(#{1,6})[ \t]+\S", re.MULTILINE)
+_BLANK = re.compile(r"[ \t\r]*\n(?:[ \t\r]*\n)+")
+_JSON_START = re.compile(r"^[ \t]*(?=[\[{])", re.MULTILINE)
+_JSON_TRIES = 50
+_QUOTED = re.compile(r"(?:[ \t]*>[^\n]*(?:\n|\Z))+\Z")
+_PRINTED = re.compile(r"(?<!\\)(?:\\\\)*\\n(?:[\s\\A-Z0-9<*#•-]|\Z)")
+
+QUOTE = Codec(
+    re.compile(r"\n[ \t]*>[ \t]?"), lambda _: "\n", lambda text: text.replace("\n", "\n> ")
+)
+"""Lines behind ``>``, as in e-mail and Markdown."""
+
+PRINTED = Codec(
+    re.compile(r"\\[nrt\\]"),
+    lambda token: {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}[token[1]],
+    lambda text: text.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t"),
+)
+"""Text in which line breaks were printed as ``\\n``."""
+
+
+def split_sections(text: str) -> Split | None:
+    """Markdown sections at the topmost level that has several headings."""
+    unbroken = _unbroken(text)
+    headings = [(m.start(), len(m[1])) for m in _HEADING.finditer(unbroken)]
+    counts = Counter(level for _, level in headings)
+    level = min((level for level, count in counts.items() if count > 1), default=None)
+    if level is None:
+        return None
+    bounds = [0, *(start for start, found in headings if found <= level), len(text)]
+    return several(_parts(text, Word.SECTION, zip(bounds, bounds[1:], strict=False)))
+
+
+def split_paragraphs(text: str) -> Split | None:
+    """What blank lines divide; blank lines in elements, comments, fences and JSON do not."""
+    return several(_parts(text, Word.PARA, _between_blanks(_unbroken(text))))
+
+
+def split_fence(text: str) -> Split | None:
+    """The code inside a fence that is the whole text."""
+    fence = _FENCE.fullmatch(text.rstrip())
+    if fence is None or not bears(fence["inner"]):
+        return None
+    start, end = fence.span("inner")
+    return _wrapped(text, (start, start + len(text[start:end].rstrip())), shape=Shape.CODE)
+
+
+def split_quote(text: str) -> Split | None:
+    """The text behind ``>`` in front of every line."""
+    if not text.lstrip().startswith(">") or not _QUOTED.match(text):
+        return None
+    return _wrapped(text, trimmed(text, text.index(">") + 1, len(text)), codec=QUOTE)
+
+
+def split_printed(text: str) -> Split | None:
+    r"""The text whose line breaks are printed as ``\n``."""
+    if "\n" in text.strip() or not _PRINTED.search(text):
+        return None
+    return _wrapped(text, trimmed(text, 0, len(text)), codec=PRINTED)
+
+
+def _wrapped(
+    text: str, inner: Span, *, codec: Codec | None = None, shape: Shape = Shape.TEXT
+) -> Split:
+    """A split into one part: what stands inside the marks."""
+    return Split((Part(Counted(Word.TEXT, 1), 0, len(text), inner, codec=codec, shape=shape),))
+
+
+def _parts(text: str, word: Word, spans: Iterator[Span] | zip[Span]) -> Iterator[Part]:
+    names = Names()
+    for start, end in spans:
+        inner = trimmed(text, start, end)
+        if bears(text, *inner):
+            begin = max(text.rfind("\n", start, inner[0]) + 1, start)
+            yield Part(names.next(word), begin, inner[1], inner)
+
+
+def _between_blanks(text: str) -> Iterator[Span]:
+    done = 0
+    for blank in _BLANK.finditer(text):
+        yield done, blank.start()
+        done = blank.end()
+    yield done, len(text)
+
+
+def _unbroken(text: str) -> str:
+    """The text with the line breaks inside of what must stay together turned into spaces."""
+    for find in (_fences, _json, _elements):
+        for start, end in reversed(list(find(text))):
+            text = text[:start] + text[start:end].replace("\n", " ") + text[end:]
+    return text
+
+
+def _fences(text: str) -> Iterator[Span]:
+    if "```" in text or "~~~" in text:
+        yield from (fence.span() for fence in _FENCE.finditer(text))
+
+
+def _elements(text: str) -> Iterator[Span]:
+    for element in outermost(text):
+        if text.find("\n", element.start, element.end) >= 0:
+            yield element.start, element.end
+
+
+def _json(text: str) -> Iterator[Span]:
+    """JSON documents that begin and end with a line."""
+    decoder, done = json.JSONDecoder(strict=False), 0
+    for tries, line in enumerate(_JSON_START.finditer(text)):
+        if tries >= _JSON_TRIES:
+            return
+        if line.end() < done:
+            continue
+        try:
+            _, done = decoder.raw_decode(text, line.end())
+        except (ValueError, RecursionError):
+            continue
+        if not text[done : text.find("\n", done) if "\n" in text[done:] else None].strip():
+            yield line.end(), done
