@@ -12,6 +12,9 @@ from runtape.decision.textcalls import calls_in_text
 from runtape.dialects.base import Reply, Stop, ToolCall
 from runtape.jsonio import dumps_text
 
+_THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>\s*", re.DOTALL)
+"""Local servers without a reasoning parser leave the template's thoughts in front of the answer."""
+
 
 def calls_of(reply: Reply) -> tuple[ToolCall, ...]:
     """The tool calls a reply makes, or writes as JSON text.
@@ -19,15 +22,15 @@ def calls_of(reply: Reply) -> tuple[ToolCall, ...]:
     A call that was cut before its arguments were complete is none: no agent would have made it.
     """
     if not reply.tool_calls:
-        return calls_in_text(reply.text or "")
+        return calls_in_text(_spoken(reply.text))
     if reply.stop is not Stop.LENGTH:
         return reply.tool_calls
     return tuple(call for call in reply.tool_calls if isinstance(call.arguments, dict))
 
 
 def words_of(reply: Reply) -> str:
-    """The words of a reply, those of a refusal too."""
-    return "\n".join(part for part in (reply.text, reply.refusal) if part)
+    """The words of a reply, those of a refusal too; thoughts that stand in the text are none."""
+    return "\n".join(part for part in (_spoken(reply.text), reply.refusal) if part)
 
 
 def no_answer(reply: Reply) -> OutcomeKind | None:
@@ -37,7 +40,7 @@ def no_answer(reply: Reply) -> OutcomeKind | None:
         return OutcomeKind.REFUSAL
     if reply.stop is Stop.LENGTH:
         return OutcomeKind.CUT
-    if not calls and not (reply.text or "").strip():
+    if not calls and not words_of(reply).strip():
         return OutcomeKind.EMPTY
     return None
 
@@ -70,6 +73,10 @@ def finds(pattern: re.Pattern[str], call: ToolCall) -> bool:
     compact = f"{call.name} {_written(call.arguments)}"
     spaced = f"{call.name} {json.dumps(call.arguments, ensure_ascii=False)}"
     return any(pattern.search(text) for text in (compact, spaced))
+
+
+def _spoken(text: str | None) -> str:
+    return _THOUGHTS.sub("", text or "", count=1)
 
 
 def _written(arguments: Any) -> str:

@@ -158,7 +158,7 @@ def _says_text(decision: Decision, exact_args: bool) -> _Test:  # noqa: ARG001, 
 
     def test(reply: Reply) -> bool:
         answers = no_answer(reply) is None and not calls_of(reply)
-        return answers and normalised(reply.text or "") == recorded
+        return answers and normalised(words_of(reply)) == recorded
 
     return test
 

@@ -2,14 +2,19 @@
 
 import asyncio
 import contextlib
+import os
+import subprocess
+import sys
+import threading
 
 import pytest
 
 from runtape.dialects import dialect_for
 from runtape.dialects.base import Reply, Stop, ToolCall, Usage
-from runtape.errors import MissingKey, ProviderError
+from runtape.errors import MissingKey, MissingPackage, ProviderError
 from runtape.jsonio import dumps_text
 from runtape.models.anthropic import AnthropicModel
+from runtape.models.cache import Cache
 from runtape.models.openai import OpenAIModel
 from runtape.models.scheduler import Job, Scheduler, SchedulerOptions
 from runtape.models.sdk import SdkModel
@@ -328,6 +333,86 @@ def test_a_provider_that_goes_down_ends_the_job():
     ):
         answers(server, 8, api=MESSAGES, patience=3, workers=1)
     assert caught.value.status == 503
+
+
+def test_an_interrupted_job_keeps_what_is_under_way(tmp_path):
+    """Cancelled while requests wait for their replies, a job stores those that still come."""
+    arrived = threading.Event()
+
+    def handler(*_):
+        arrived.set()
+        return REPLY
+
+    with Loopback(handler, Wire(latency=0.05)) as server:
+        request = recorded(MESSAGES, server)
+        job = Job(request.body, 2)
+
+        async def go(*, interrupt):
+            cache = Cache.open(tmp_path)
+            scheduler = Scheduler(select_model(request, dialect_for(MESSAGES)), cache=cache)
+            async with contextlib.aclosing(scheduler):
+                task = asyncio.ensure_future(scheduler.run([job]))
+                if interrupt:
+                    await asyncio.to_thread(arrived.wait, 10)
+                    task.cancel()
+                try:
+                    return await task
+                finally:
+                    cache.close()
+
+        with pytest.raises(asyncio.CancelledError):
+            asyncio.run(go(interrupt=True))
+        paid = len(server.requests)
+        (answer,) = asyncio.run(go(interrupt=False))
+    assert len(answer.replies) == 2
+    assert len(server.requests) == 2
+    assert paid in (1, 2)
+
+
+def test_a_cached_rerun_loads_no_sdk(tmp_path):
+    """A job that the cache answers needs no package, no key and no server."""
+    with Loopback(lambda *_: REPLY) as server:
+        request = recorded(CHAT, server)
+        cache = Cache.open(tmp_path)
+
+        async def fill():
+            scheduler = Scheduler(select_model(request, dialect_for(CHAT)), cache=cache)
+            async with contextlib.aclosing(scheduler):
+                await scheduler.run([Job(request.body, 3)])
+
+        asyncio.run(fill())
+        cache.close()
+    script = f"""
+import asyncio, sys
+from pathlib import Path
+from runtape.dialects import dialect_for
+from runtape.models.cache import Cache
+from runtape.models.scheduler import Job, Scheduler
+from runtape.models.selection import select_model
+from runtape.tape.events import Request
+request = Request(1, {CHAT!r}, "openai", {server.url!r}, {PATHS[CHAT]!r}, {{}}, {{}}, "", ())
+cache = Cache.open(Path({str(tmp_path)!r}))
+scheduler = Scheduler(select_model(request, dialect_for({CHAT!r})), cache=cache)
+answers = asyncio.run(scheduler.run([Job({BODIES[CHAT]!r}, 3)]))
+assert len(answers[0].replies) == 3
+heavy = {{"openai", "anthropic", "httpx", "httpx2", "pydantic", "scipy", "genai_prices"}}
+print(sorted(heavy & set(sys.modules)))
+"""
+    env = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY")}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=env, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+def test_a_missing_sdk_is_named(monkeypatch):
+    """Without the package the message says how to get it."""
+    monkeypatch.setitem(sys.modules, "openai", None)
+    with (
+        Loopback(lambda *_: REPLY) as server,
+        pytest.raises(MissingPackage, match="pip install openai"),
+    ):
+        sample(recorded(CHAT, server))
 
 
 def test_workers_of_a_local_server():

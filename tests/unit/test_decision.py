@@ -353,6 +353,16 @@ class TestCallsInText:
         """JSON that is the answer is no call."""
         assert calls_in_text(text) == ()
 
+    def test_after_thoughts(self):
+        """Thoughts that a server left in the text are no part of the answer."""
+        reply = Reply(text='<think>\nf? {}\n</think>\n\n{"name": "f", "arguments": {}}')
+        assert decide(2, 1, reply).tool == "f"
+        thought = Reply(text="<think>Well.</think> Done.")
+        assert decide(2, 1, thought).text == "Done."
+        assert kind(decide(2, 1, Reply(text="done")), thought) is OutcomeKind.SAME
+        only = Reply(text="<think>Well.</think>")
+        assert kind(decide(2, 1, Reply(text="done")), only) is OutcomeKind.EMPTY
+
     def test_several(self):
         """Each tagged block is a call."""
         block = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
