@@ -1,13 +1,17 @@
 """The one gate: what is asked, what is paid for, and what survives."""
 
 import asyncio
+import tempfile
 from collections import Counter
+from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from runtape.dialects.base import Reply, Usage
 from runtape.errors import ModelFunctionError, ProviderError
-from runtape.models.cache import Cache
+from runtape.models.cache import Cache, variant_key
 from runtape.models.scheduler import Job, Scheduler, SchedulerOptions
 
 
@@ -274,3 +278,69 @@ def test_cancelled_anywhere_nothing_is_paid_for_twice(tmp_path, workers, turns):
         run(model, [("a", 3), ("b", 2)], cache=cache)
         cache.close()
         assert model.paid == {"a": 3, "b": 2}, f"cancelled after {after} turns"
+
+
+@st.composite
+def situations(draw):
+    """A model with its whims, some jobs, limits, and a moment at which Ctrl-C is pressed."""
+    whims = draw(st.lists(st.sampled_from(["ok", "ok", "ok", "busy", "fatal"]), max_size=12))
+    jobs = draw(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 6)), max_size=5))
+    model = {
+        "batches": draw(st.booleans()),
+        "honours": draw(st.booleans()),
+        "turns": draw(st.integers(0, 3)),
+    }
+    limits = {
+        "budget": draw(st.integers(0, 20)),
+        "workers": draw(st.integers(1, 4)),
+        "choices": draw(st.integers(1, 5)),
+        "patience": draw(st.integers(1, 3)),
+    }
+    return whims, jobs, model, limits, draw(st.integers(0, 25))
+
+
+@given(situations())
+@settings(max_examples=150, deadline=None)
+def test_whatever_happens_what_was_paid_is_kept(situation):
+    """Failures, limits and cancellation at any moment: the cache holds every paid reply, once."""
+    whims, jobs, model_options, limits, patience_of_the_user = situation
+
+    def fail(request, _n):
+        whim = whims[request - 1] if request <= len(whims) else "ok"
+        return None if whim == "ok" else ProviderError(whim, transient=whim == "busy", status=500)
+
+    model = Counting(**model_options, fail=fail)
+    seen = []
+
+    async def go(cache):
+        scheduler = Scheduler(model, options=SchedulerOptions(**limits), cache=cache)
+        batch = [Job({"q": q}, runs) for q, runs in jobs]
+        task = asyncio.ensure_future(scheduler.run(batch, lambda i, r: seen.append((i, r.text))))
+        for _ in range(patience_of_the_user):
+            await asyncio.sleep(0)
+        task.cancel()
+        try:
+            return await task, scheduler
+        except (asyncio.CancelledError, ProviderError):
+            return None, scheduler
+
+    with tempfile.TemporaryDirectory() as folder:
+        cache = Cache.open(Path(folder))
+        answers, scheduler = asyncio.run(go(cache))
+        stored = {
+            q: [r.text for r in cache.load(variant_key(model.identity, {"q": q}))] for q in "abc"
+        }
+        cache.close()
+    assert model.inflight == 0
+    assert scheduler.spent.made == sum(model.paid.values()) <= limits["budget"]
+    assert stored == {q: [f"{q} {k + 1}" for k in range(model.paid[q])] for q in "abc"}
+    assert len(set(seen)) == len(seen)
+    if answers is not None:
+        assert (
+            seen.sort()
+            == [(i, r.text) for i, answer in enumerate(answers) for r in answer.replies].sort()
+        )
+        for (_, runs), answer in zip(jobs, answers, strict=True):
+            short = runs - len(answer.replies)
+            assert short >= 0
+            assert short <= answer.errors or scheduler.exhausted
