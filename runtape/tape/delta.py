@@ -111,8 +111,8 @@ class History:
             shared = _shared(kept, body)
             if sum(shared) > sum(best):
                 best, base = shared, kept
-            if sum(shared) == len(kept.body):
-                break  # the body only adds to this one: it is its continuation
+            if sum(shared) == len(kept.body) > len(body) // 2:
+                break  # the body only adds a little to this one: none can be much nearer
         if base is None or sum(best) < _WORTHWHILE:
             return Delta(body, None, 0, 0, _decoded(body), digest_of(body, len(body)))
         head, tail = best

@@ -79,7 +79,9 @@ class LegacyBodies:
         parts.append((shape.messages, [("[", event.id), *_separated(messages), ("]", event.id)]))
         if tools := self._sticky(event, "tools"):
             parts.append(("tools", [tools]))
-        parts += [(key, [_text(value, event.id)]) for key, value in _params(payload).items()]
+        taken = {key for key, _ in parts}
+        params = _params(payload).items()
+        parts += [(key, [_text(value, event.id)]) for key, value in params if key not in taken]
         return _object(parts, event.id)
 
     def _messages_of(self, event: Event) -> tuple[Text, ...]:

@@ -178,10 +178,7 @@ class Tape:
         return []
 
     def _load(self) -> None:
-        source, index = _open_source(self.path), Index()
-        index.extend(source)
-        if not index.heads:
-            raise _not_a_tape(self.path, source)
+        source, index = _scan(self.path)
         self._source, self._index, self._signature = source, index, source.signature()
         self._bodies = Bodies(self.__getitem__)
         self._legacy = LegacyBodies(self.__getitem__, lambda: index.by_type.get(LLM_REQUEST, ()))
@@ -221,9 +218,12 @@ class Tape:
         )
 
 
-def _open_source(path: Path) -> Source:
+def _scan(path: Path) -> tuple[Source, Index]:
+    """The file and its index; raises TraceNotFound or TraceUnreadable."""
+    index = Index()
     try:
-        return Source(path)
+        source = Source(path)
+        index.extend(source)
     except FileNotFoundError:
         raise TraceNotFound(
             f"there is no trace {path}", hint="`runtape ls` lists the traces here", path=str(path)
@@ -234,6 +234,9 @@ def _open_source(path: Path) -> Source:
             hint="name a .jsonl file you may read",
             path=str(path),
         ) from error
+    if not index.heads:
+        raise _not_a_tape(path, source)
+    return source, index
 
 
 def _not_a_tape(path: Path, source: Source) -> TraceUnreadable:

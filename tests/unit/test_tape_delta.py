@@ -148,6 +148,18 @@ def test_truncated_and_edited_history_stays_small() -> None:
         written.add(chat(messages))
 
 
+@pytest.mark.parametrize("small", [b"", b"{}", chat(["the first message " * 9])])
+def test_small_body_does_not_hide_the_conversation(small: bytes) -> None:
+    """After an empty, a tiny or a repeated first request the long history is still the base."""
+    written = Written()
+    messages = ["the first message " * 9, *(f"message {n} " * 9 for n in range(20))]
+    written.add(chat(messages))
+    written.add(small)
+    event = written.add(chat([*messages, "one more"]))
+    assert event.payload["base"] == 0
+    assert written.resolve(event)[0] == chat([*messages, "one more"])
+
+
 def test_unrelated_body_is_stored_whole() -> None:
     """A body that shares too little with the history has no base."""
     written = Written()

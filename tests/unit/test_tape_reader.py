@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
 import threading
@@ -69,6 +70,20 @@ def test_folder_is_unreadable(tmp_path: Path) -> None:
     """A folder is no tape."""
     with pytest.raises(TraceUnreadable):
         Tape.open(tmp_path)
+
+
+def test_disk_error_while_reading_is_unreadable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An input/output error names the file and what the system said."""
+    path = write_lines(tmp_path / "t.jsonl", [start()])
+
+    def fail(*_: object) -> bytes:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "pread", fail)
+    with pytest.raises(TraceUnreadable, match="Input/output error"):
+        Tape.open(path)
 
 
 def test_run_is_described_by_its_start(tmp_path: Path) -> None:

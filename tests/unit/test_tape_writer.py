@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,12 @@ from runtape.tape.reader import Tape
 from runtape.tape.writer import Durability, TapeWriter
 
 NAME = re.compile(r"\d{8}-\d{6}-my-run-[0-9a-f]{12}\.jsonl")
+
+
+def forking(test: Callable[..., None]) -> Callable[..., None]:
+    """A test that forks: where that is possible, and whatever newer Pythons say about threads."""
+    quiet = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+    return pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")(quiet(test))
 
 
 def test_file_is_named_after_time_name_and_run(tmp_path: Path) -> None:
@@ -185,7 +192,7 @@ def test_value_without_json_form_is_refused_and_forgotten(tmp_path: Path) -> Non
     assert writer.append(NOTE, {"value": 1}) == 0
     writer.close()
     while deep:  # let go of it without recursion
-        deep = deep[0]  # type: ignore[assignment]
+        deep = deep[0]
     assert len(Tape.open(writer.path)) == 1
 
 
@@ -240,7 +247,7 @@ def test_events_of_many_threads_are_all_whole(tmp_path: Path) -> None:
         assert mine == sorted(mine)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@forking
 def test_forked_child_writes_its_own_file(tmp_path: Path) -> None:
     """A child's events go to a new file with ids going on; the parent's file has only its own."""
     writer = TapeWriter.create(tmp_path, "run")
@@ -275,7 +282,7 @@ def test_forked_child_writes_its_own_file(tmp_path: Path) -> None:
     assert child.request(4).text.encode() == body + b"and more still"
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@forking
 def test_child_can_write_although_a_thread_held_the_lock(tmp_path: Path) -> None:
     """A lock held by another thread at the moment of the fork does not hang the child."""
     writer = TapeWriter.create(tmp_path, "run")
@@ -303,6 +310,7 @@ def test_child_can_write_although_a_thread_held_the_lock(tmp_path: Path) -> None
 
 ENDLESS = """
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from runtape.tape.writer import TapeWriter
 writer = TapeWriter.create(Path(sys.argv[1]), "run")
