@@ -49,6 +49,7 @@ def outcome_json(outcome: Outcome) -> Json:
         "kind": outcome.kind.value,
         "calls": [{"name": name, "arguments": arguments} for name, arguments in outcome.calls],
         "text": outcome.text,
+        "as_text": outcome.as_text,
     }
 
 
@@ -62,4 +63,5 @@ def _outcome(data: Json) -> Outcome:
         OutcomeKind(data["kind"]),
         tuple((call["name"], call["arguments"]) for call in data["calls"]),
         data["text"],
+        data.get("as_text", False),
     )

@@ -6,6 +6,7 @@ from runtape.attribution.facts import Investigation, Mode, Verdict
 from runtape.evidence import wilson
 from runtape.reports.causes import add_cause
 from runtape.reports.commands import Suggestion, suggestions
+from runtape.reports.costs import cost_words
 from runtape.reports.decisions import decided_tools, decision_words, sameness_words
 from runtape.reports.endings import add_ending
 from runtape.reports.leftovers import add_leftovers
@@ -13,15 +14,12 @@ from runtape.reports.sheet import Sheet, Span, Tone
 from runtape.reports.warnings import warning_text
 from runtape.reports.why_report import WhyReport
 from runtape.reports.words import (
-    dollars,
     duration,
     happenings,
     interval,
     listed,
     of_runs,
     outcome_detail,
-    plural,
-    tokens,
 )
 
 
@@ -84,27 +82,8 @@ def _warnings(sheet: Sheet, report: WhyReport) -> None:
 
 
 def _cost(sheet: Sheet, found: Investigation) -> None:
-    sheet.joined("Cost", cost_words(found), Tone.QUIET)
+    sheet.joined("Cost", [*cost_words(found.calls), duration(found.seconds)], Tone.QUIET)
     sheet.blank()
-
-
-def cost_words(found: Investigation) -> list[str]:
-    """Calls, tokens, money and time, each as a phrase."""
-    calls = found.calls
-    words = [f"{plural(calls.made, 'call')} of {calls.budget:,} allowed"]
-    if calls.cached:
-        words.append(f"{calls.cached:,} more from the cache")
-    if calls.errors:
-        words.append(f"{calls.errors:,} failed")
-    if calls.input_tokens is not None:
-        words.append(
-            f"{tokens(calls.input_tokens)} tokens in, {tokens(calls.output_tokens or 0)} out"
-        )
-    if calls.cost_usd is not None:
-        words.append(dollars(calls.cost_usd))
-    if calls.rounds:
-        words.append(plural(calls.rounds, "round"))
-    return [*words, duration(found.seconds)]
 
 
 def add_suggestions(sheet: Sheet, ideas: list[Suggestion]) -> None:

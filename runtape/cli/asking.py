@@ -1,0 +1,141 @@
+"""From options and settings to a job, from a job to its outlook and its confirmation."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from runtape.cli.options import settings_with
+from runtape.context.edits import Fill
+from runtape.reports.plan_text import Outlook, outlook_words
+from runtape.reports.sheet import safe
+from runtape.reports.why_report import Subject
+from runtape.settings import Settings
+from runtape.workbench import SampleJob, Trace, WhyJob, trace_files
+
+_REPLY_TOKENS = 300
+"""Tokens of a reply, for an estimate of its price: on the high side for a decision."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The flags that every asking command has, and the settings behind them.
+
+    Attributes:
+        flags: options by parameter name; None or False where not given.
+        settings: what holds where a flag is not given.
+    """
+
+    flags: dict[str, Any]
+    settings: Settings
+
+    @classmethod
+    def read(cls, flags: dict[str, Any], folder: Path | None) -> Asked:
+        """Together with the settings that hold here."""
+        return cls(flags, settings_with(folder))
+
+    def common(self) -> dict[str, Any]:
+        """Fields of :class:`runtape.attribution.options.Asking`."""
+        flags, settings = self.flags, self.settings
+        given = {name: flags[name] for name in _GIVEN if flags.get(name) is not None}
+        return {
+            **given,
+            "timeout": flags.get("timeout") or settings.timeout,
+            "budget": flags.get("budget") or settings.budget,
+            "workers": flags.get("workers") or settings.workers,
+            "cache": settings.cache and not flags.get("no_cache"),
+            "cache_folder": settings.cache_dir,
+        }
+
+    @property
+    def runs(self) -> int:
+        """``--runs``, or the setting."""
+        return self.flags.get("runs") or self.settings.runs
+
+    @property
+    def fill(self) -> Fill | str:
+        """``--fill``, or the setting."""
+        return fill_of(self.flags.get("fill") or self.settings.fill)
+
+    @property
+    def asks_first(self) -> bool:
+        """Whether a person is there who wants to be asked before model calls."""
+        if self.flags.get("yes") or self.settings.yes or self.flags.get("model_fn"):
+            return False
+        return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+_GIVEN = (
+    "tool",
+    "match",
+    "exact_args",
+    "judge",
+    "model_fn",
+    "model_name",
+    "base_url",
+    "provider",
+)
+
+
+def fill_of(text: str) -> Fill | str:
+    """A fill by its name, or the text itself."""
+    return next((fill for fill in Fill if fill.value == text), text)
+
+
+def outlook_of(job: WhyJob | SampleJob) -> Outlook:
+    """The plan of a job in numbers, with the price where it is known; raises IncompleteContext."""
+    plan = job.plan
+    return Outlook(
+        decision=plan.decision,
+        model=plan.model,
+        calls=plan.calls,
+        most=plan.most,
+        input_tokens=plan.input_tokens,
+        cost_usd=_price(job, plan.model, plan.calls, plan.input_tokens),
+        pieces=plan.pieces,
+    )
+
+
+def _price(
+    job: WhyJob | SampleJob, model: str | None, calls: int, input_tokens: int
+) -> float | None:
+    options = job.question.options
+    if model is None or options.model_fn is not None:
+        return None
+    from runtape.models.prices import price  # noqa: PLC0415 - only for a person who is asked
+
+    origin = options.base_url or job.question.context().request.origin
+    if origin is None:
+        return None
+    return price(model, origin, input_tokens=input_tokens, output_tokens=calls * _REPLY_TOKENS)
+
+
+def confirm(outlook: Outlook) -> None:
+    """Ask a person before anything is spent; raises click.Abort when it is declined."""
+    click.echo(safe(outlook_words(outlook)), err=True)
+    click.confirm("Go on?", default=True, abort=True, err=True)
+
+
+def subject_with_handle(subject: Subject, trace: Trace, folder: Path) -> Subject:
+    """The subject with paths and names as short as they can be typed again."""
+    path = trace.path
+    if path.is_absolute() and path.is_relative_to(Path.cwd()):
+        path = path.relative_to(Path.cwd())
+    return replace(subject, path=str(path), handle=_handle(trace.path, folder))
+
+
+def _handle(path: Path, folder: Path) -> str:
+    """The shortest end of the name that no other trace of the folder shares; empty elsewhere."""
+    if path.parent.resolve() != folder.resolve():
+        return ""
+    names = [file.name.casefold() for file in trace_files(folder)]
+    words = path.stem.split("-")
+    for count in (1, 2, 3):
+        handle = "-".join(words[-count:])
+        if len(handle) > 3 and sum(handle.casefold() in name for name in names) == 1:  # noqa: PLR2004
+            return handle
+    return path.stem
