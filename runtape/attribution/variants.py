@@ -1,0 +1,135 @@
+"""The context as the search sees it: a tree of numbers, and a body for every change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+
+from runtape.attribution.protocol import Change, Wording
+from runtape.context.context import Context
+from runtape.context.edits import Edit, Fill, quote, remove
+from runtape.context.pieces import Piece, PieceKind
+from runtape.errors import InvalidEdit
+from runtape.jsonio import Json
+
+QUOTED = "quoted"
+"""Name of the recheck that keeps a text but quotes it as data."""
+
+
+class PieceTree:
+    """A context as the search's tree; pieces in `expand` give way to their parts."""
+
+    def __init__(self, context: Context, expand: Sequence[str] = ()) -> None:
+        self._context = context
+        self._opened: set[int] = set()
+        inside = frozenset(i for ref in expand for i in self.lineage(context.piece(ref).id))
+        self.pieces = tuple(_opened(context, context.roots, inside))
+        self.roots = tuple(piece.id for piece in self.pieces)
+        self._apart = frozenset(_apart(self.pieces))
+
+    def lineage(self, piece: int) -> Iterator[int]:
+        """A piece and everything around it, from the inside out."""
+        step: int | None = piece
+        while step is not None:
+            yield step
+            step = self._context.by_id(step).parent
+
+    def piece(self, number: int) -> Piece:
+        """The piece with a number."""
+        return self._context.by_id(number)
+
+    def parts(self, piece: int) -> tuple[Piece, ...]:
+        """The parts of a piece in reading order; empty at a leaf."""
+        self._opened.add(piece)
+        return self._context.children(self._context.by_id(piece))
+
+    def children(self, piece: int) -> tuple[int, ...]:
+        """Numbers of the parts in reading order; empty at a leaf."""
+        return tuple(part.id for part in self.parts(piece))
+
+    def known(self) -> Iterator[Piece]:
+        """Every piece whose existence came up, in reading order, the whole before its parts."""
+        waiting = list(reversed(self.pieces))
+        while waiting:
+            piece = waiting.pop()
+            yield piece
+            if piece.id in self._opened:
+                waiting.extend(reversed(self.parts(piece.id)))
+
+    def given(self, piece: int) -> bool:
+        """Whether it stands in text that was given (system, user) rather than read."""
+        return self._context.by_id(piece).given
+
+    def apart(self, piece: int) -> bool:
+        """Whether it is never removed in a group."""
+        return piece in self._apart
+
+    def read(self, piece: int) -> bool:
+        """Whether it was read by a tool."""
+        *_, root = self.lineage(piece)
+        return self._context.by_id(root).kind is PieceKind.TOOL_RESULT
+
+    def size(self, piece: int) -> int:
+        """Characters it covers."""
+        return len(self._context.by_id(piece).text)
+
+
+class Variants:
+    """Bodies of changed contexts. The body of a change is made once and then remembered.
+
+    Attributes:
+        unreachable: pieces of changes that leave no valid request, in the order they came up.
+    """
+
+    def __init__(self, context: Context, fill: Fill | str) -> None:
+        self._context = context
+        self._fill = fill
+        self._other_fill = Fill.MARKER if fill is Fill.EMPTY else Fill.EMPTY
+        self._bodies: dict[Change, Json | None] = {}
+        self.unreachable: list[Piece] = []
+
+    def body(self, change: Change) -> Json | None:
+        """The request with `change` made; None when no valid request is left that way."""
+        if change not in self._bodies:
+            self._bodies[change] = self._edited(change)
+        return self._bodies[change]
+
+    def recheck_name(self, wording: Wording) -> str:
+        """What a report calls taking text out of play this way: a fill, or ``quoted``."""
+        if wording is Wording.QUOTE:
+            return QUOTED
+        fill = self._fill if wording is Wording.REMOVE else self._other_fill
+        return fill.value if isinstance(fill, Fill) else fill
+
+    def _edited(self, change: Change) -> Json | None:
+        edit = self._editor(change.wording)
+        pieces = [self._context.by_id(number) for number in sorted(change.pieces)]
+        try:
+            return self._context.edited([edit(piece) for piece in pieces])
+        except InvalidEdit:
+            self.unreachable.extend(piece for piece in pieces if piece not in self.unreachable)
+            return None
+
+    def _editor(self, wording: Wording) -> Callable[[Piece], Edit]:
+        if wording is Wording.QUOTE:
+            return quote
+        fill = self._fill if wording is Wording.REMOVE else self._other_fill
+        return lambda piece: remove(piece, fill)
+
+
+def _opened(context: Context, pieces: Iterable[Piece], inside: frozenset[int]) -> Iterator[Piece]:
+    """`pieces`, those that are to be looked into from the start replaced by their parts."""
+    for piece in pieces:
+        parts = context.children(piece) if piece.id in inside else ()
+        if parts:
+            yield from _opened(context, parts, inside)
+        else:
+            yield piece
+
+
+def _apart(pieces: Sequence[Piece]) -> Iterator[int]:
+    """The system prompt, the first user text and the newest message."""
+    yield from (piece.id for piece in pieces if piece.kind is PieceKind.SYSTEM)
+    yield from islice((piece.id for piece in pieces if piece.kind is PieceKind.USER), 1)
+    messages = (p.id for p in reversed(pieces) if p.kind is not PieceKind.TOOL_DEFINITION)
+    yield from islice(messages, 1)

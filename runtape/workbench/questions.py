@@ -1,0 +1,110 @@
+"""A question about one decision, and the gate its model calls go through."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+from runtape.attribution.options import Asking
+from runtape.context import Context, build_context
+from runtape.decision import Decision, DecisionRule, Judge, make_rule
+from runtape.dialects.base import Reply
+from runtape.models.cache import Cache
+from runtape.models.judge import ModelJudge
+from runtape.models.scheduler import Scheduler, SchedulerOptions
+from runtape.models.selection import ModelOptions, default_workers, select_model
+from runtape.workbench.addresses import find_decision
+from runtape.workbench.traces import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Which decision is asked about, and how."""
+
+    trace: Trace
+    decision: Decision
+    options: Asking
+
+    def context(self) -> Context:
+        """What the model saw; raises IncompleteContext when that cannot be put together."""
+        return build_context(self.trace.tape, self.decision.request)
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What one job asks through."""
+
+    scheduler: Scheduler
+    rule: DecisionRule
+    cache: Cache | None
+
+
+def ask_about(trace: Trace, event: int | str, options: Asking) -> Question:
+    """The question whether, or why, the model decides as it did at `event`.
+
+    Raises EventNotFound, NotADecision, or UsageError for options that make no sense there.
+    """
+    decision = find_decision(trace, event, options)
+    judge = _unnamed if isinstance(options.judge, str) else options.judge
+    make_rule(decision, exact_args=options.exact_args, judge=judge)
+    return Question(trace, decision, options)
+
+
+@asynccontextmanager
+async def open_gate(question: Question, context: Context) -> AsyncIterator[Gate]:
+    """Open model, cache and scheduler for one job, and close them after it.
+
+    Raises ModelFunctionError, UsageError, or StorageError for a cache folder the user named.
+    """
+    options = question.options
+    model = select_model(context.request, context.dialect, options=_model_options(options))
+    limits = SchedulerOptions(
+        budget=options.budget, workers=options.workers or default_workers(model)
+    )
+    cache = Cache.open(options.cache_folder) if options.cache else None
+    scheduler = Scheduler(model, options=limits, cache=cache)
+    try:
+        judge = options.judge
+        if isinstance(judge, str):
+            async with _model_judge(judge, question, context, scheduler) as judge:
+                yield Gate(scheduler, _rule(question, judge), cache)
+        else:
+            yield Gate(scheduler, _rule(question, judge), cache)
+    finally:
+        await scheduler.aclose()
+        if cache is not None:
+            cache.close()
+
+
+@asynccontextmanager
+async def _model_judge(
+    name: str, question: Question, context: Context, scheduler: Scheduler
+) -> AsyncIterator[Judge]:
+    """A model that judges through the same gate: one budget, one bill."""
+    options = replace(_model_options(question.options), model_fn=None, model=name)
+    model = select_model(context.request, context.dialect, options=options)
+    beside = scheduler.beside(model)
+    try:
+        yield ModelJudge(beside, context.dialect, model=name, decision=question.decision)
+    finally:
+        await beside.aclose()
+
+
+def _rule(question: Question, judge: Judge | None) -> DecisionRule:
+    return make_rule(question.decision, exact_args=question.options.exact_args, judge=judge)
+
+
+def _model_options(options: Asking) -> ModelOptions:
+    return ModelOptions(
+        model_fn=options.model_fn,
+        model=options.model_name,
+        base_url=options.base_url,
+        provider=options.provider,
+        timeout=options.timeout,
+    )
+
+
+def _unnamed(_: Reply) -> bool:
+    """Stands for a judge that is only named so far."""
+    return False
