@@ -162,28 +162,26 @@ class Scheduler:
         return variant
 
     async def _work(self, call: _Call, wants: list[_Want]) -> None:
-        tasks = self._launch(wants)
         try:
-            while tasks:
-                done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-                for task in done:
-                    task.result()
-                tasks = (tasks - done) | self._launch(wants)
-        except BaseException:
+            self._launch(call, wants)
+            while call.tasks:
+                done, _ = await asyncio.wait(call.tasks, return_when=asyncio.FIRST_COMPLETED)
+                if call.failure is not None:
+                    raise call.failure
+                call.tasks -= done
+                self._launch(call, wants)
+        finally:
             call.closed = True
-            await _settle(tasks, self._gate.options.grace)
-            raise
+            await _settle(call.tasks, self._gate.options.grace)
 
-    def _launch(self, wants: list[_Want]) -> set[asyncio.Task[None]]:
+    def _launch(self, call: _Call, wants: list[_Want]) -> None:
         """Start a request for everything missing; runs of one variant stand next to one another."""
-        tasks = set()
         for want in wants:
             self._hand_out(want)
             while (n := min(want.missing, self._gate.room, self._choices)) > 0:
                 want.asked += n
                 self._gate.reserved += n
-                tasks.add(asyncio.create_task(self._request(want, n)))
-        return tasks
+                call.tasks.add(asyncio.create_task(self._request(want, n)))
 
     @property
     def _choices(self) -> int:
@@ -194,8 +192,8 @@ class Scheduler:
             async with self._gate.slots:
                 if not want.call.closed and not want.complete:
                     await self._ask(want, n)
-        except Exception:
-            want.call.closed = True
+        except Exception as error:
+            want.call.fail(error)
             raise
         finally:
             want.asked -= n
@@ -282,10 +280,24 @@ class _Variant:
 
 @dataclass(slots=True)
 class _Call:
-    """One call of :meth:`Scheduler.run`; `closed` once no request may be started for it."""
+    """One call of :meth:`Scheduler.run`.
+
+    Attributes:
+        on_answer: who is shown each reply.
+        tasks: its requests, waiting or under way.
+        failure: what ended it first, in time.
+        closed: whether no request may be started for it any more.
+    """
 
     on_answer: OnAnswer | None
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    failure: Exception | None = None
     closed: bool = False
+
+    def fail(self, error: Exception) -> None:
+        """End it with the first error."""
+        self.failure = self.failure or error
+        self.closed = True
 
 
 @dataclass(slots=True)
@@ -311,9 +323,10 @@ class _Want:
 
 async def _settle(tasks: set[asyncio.Task[None]], grace: float) -> None:
     """Let replies that are already here come in, then stop the rest."""
+    if not tasks:
+        return
     try:
-        if tasks:
-            await asyncio.wait(tasks, timeout=grace)
+        await asyncio.wait(tasks, timeout=grace)
     finally:
         for task in tasks:
             task.cancel()

@@ -224,6 +224,27 @@ def test_an_observer_that_raises_loses_no_reply(tmp_path):
     assert not model.paid
 
 
+def test_an_observer_that_raises_at_once_leaves_nothing_running(tmp_path):
+    """Even when it raises over a stored reply, while other requests were already started."""
+    cache = Cache.open(tmp_path)
+    run(Counting(), [("b", 1)], cache=cache)
+    model = Counting(turns=3)
+
+    def look(index, _reply):
+        if index == 1:
+            raise LookupError
+
+    async def go():
+        scheduler = Scheduler(model, cache=cache)
+        with pytest.raises(LookupError):
+            await scheduler.run([Job({"q": "a"}, 2), Job({"q": "b"}, 1)], look)
+        return len(asyncio.all_tasks())
+
+    assert asyncio.run(go()) == 1
+    cache.close()
+    assert model.inflight == 0
+
+
 def test_each_reply_is_reported_as_it_arrives():
     """The callback gets the job's index and the reply."""
     seen = []
@@ -336,10 +357,8 @@ def test_whatever_happens_what_was_paid_is_kept(situation):
     assert stored == {q: [f"{q} {k + 1}" for k in range(model.paid[q])] for q in "abc"}
     assert len(set(seen)) == len(seen)
     if answers is not None:
-        assert (
-            seen.sort()
-            == [(i, r.text) for i, answer in enumerate(answers) for r in answer.replies].sort()
-        )
+        handed_out = [(i, r.text) for i, answer in enumerate(answers) for r in answer.replies]
+        assert sorted(seen) == sorted(handed_out)
         for (_, runs), answer in zip(jobs, answers, strict=True):
             short = runs - len(answer.replies)
             assert short >= 0
