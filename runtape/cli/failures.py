@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from runtape.cli.entry import Exit
 from runtape.errors import IncompleteContext, RuntapeError, UsageError
 from runtape.reports.cells import wrap
-from runtape.reports.words import sentence
 from runtape.visible import visible
 
 _COLUMNS = 79
@@ -16,11 +15,11 @@ _COLUMNS = 79
 def failure_lines(error: Exception) -> Iterator[str]:
     """The message and the hint, wrapped, safe to print."""
     if isinstance(error, RuntapeError):
-        yield from _wrapped("error: ", sentence(error.message))
+        yield from _wrapped("error: ", error.message)
         if error.hint:
             yield from _wrapped("hint:  ", error.hint)
     elif isinstance(error, OSError):
-        yield from _wrapped("error: ", sentence(f"{_doing(error)}: {error.strerror or error}"))
+        yield from _wrapped("error: ", f"{_doing(error)}: {error.strerror or error}")
     else:
         yield from _wrapped("error: ", f"{type(error).__name__}: {error}")
         yield from _wrapped("hint:  ", "this is a fault in runtape; --debug shows where")

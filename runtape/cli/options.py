@@ -121,13 +121,20 @@ _ASKING = (
     click.option(
         "--timeout",
         type=click.FloatRange(min=0, min_open=True),
+        metavar="SECONDS",
         help="Seconds for one call.  [default: 300]",
     ),
     click.option(
-        "--budget", type=click.IntRange(1), help="Most replies to pay for.  [default: 400]"
+        "--budget",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Most replies to pay for.  [default: 400]",
     ),
     click.option(
-        "--workers", type=click.IntRange(1), help="Calls at once.  [default: 8; local servers 1]"
+        "--workers",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Calls at once.  [default: 8; local servers 1]",
     ),
     click.option("--no-cache", is_flag=True, help="Neither use nor keep replies."),
     click.option("--yes", "-y", is_flag=True, help="Do not ask before model calls."),

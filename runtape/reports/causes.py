@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from runtape.attribution.facts import Cause, Investigation, Recheck, Role
-from runtape.context.pieces import Piece, PieceKind
+from runtape.context.pieces import Piece
 from runtape.evidence import wilson
 from runtape.reports.counts import add_counts, add_happenings
 from runtape.reports.excerpt import add_excerpt, excerpt
@@ -14,6 +14,7 @@ from runtape.reports.words import (
     KIND_WORDS,
     interval,
     p_value,
+    piece_words,
     plural,
     tally,
 )
@@ -65,18 +66,7 @@ def _standing(cause: Cause) -> str:
     root = cause.narrowed[0].piece if cause.narrowed else piece
     if root.kind is piece.kind:
         return f" of {root.tool}" if root.tool else ""
-    return f" in {place_words(root)}"
-
-
-def place_words(root: Piece) -> str:
-    """Where a top-level piece stands: ``the result of read_email``, ``the system prompt``."""
-    if not root.tool:
-        return f"the {KIND_WORDS[root.kind]}"
-    if root.kind is PieceKind.TOOL_DEFINITION:
-        return f"the definition of {root.tool}"
-    if root.kind is PieceKind.TOOL_CALL:
-        return f"an earlier call of {root.tool}"
-    return f"the result of {root.tool}"
+    return f" in the {piece_words(root)}"
 
 
 def _address(piece: Piece) -> str:

@@ -96,12 +96,14 @@ def carried(settings: Json) -> list[str]:
 
 
 def _ideas(report: WhyReport) -> Iterator[Idea]:
-    if report.headline is None:
-        yield from _AFTER[report.investigation.verdict](report)
-        return
-    drops = [word for piece in report.headline.pieces for word in ("--drop", piece.ref)]
-    yield "see it with and without, side by side", "rerun", tuple(drops)
-    yield "read what the model saw", "context", ()
+    verdict = report.investigation.verdict
+    if report.headline is not None:
+        drops = [word for piece in report.headline.pieces for word in ("--drop", piece.ref)]
+        yield "see it with and without, side by side", "rerun", tuple(drops)
+        if verdict is Verdict.ATTRIBUTED:
+            yield "read what the model saw", "context", ()
+            return
+    yield from _AFTER[verdict](report)
 
 
 def _after_nothing(report: WhyReport) -> Iterator[Idea]:
@@ -120,15 +122,15 @@ def _after_absence(report: WhyReport) -> Iterator[Idea]:
 
 def _after_budget(report: WhyReport) -> Iterator[Idea]:
     budget = max(2 * report.investigation.calls.budget, 2)
-    yield "go on from here; these replies are kept", "why", ("--budget", str(budget))
+    yield "go on from here", "why", ("--budget", str(budget))
 
 
 def _after_failure(_: WhyReport) -> Iterator[Idea]:
-    yield "go on when it answers again; these replies are kept", "why", ()
+    yield "go on when it answers again", "why", ()
 
 
 def _after_interrupt(_: WhyReport) -> Iterator[Idea]:
-    yield "go on from here; these replies are kept", "why", ()
+    yield "go on from here", "why", ()
 
 
 def _after_incomplete(_: WhyReport) -> Iterator[Idea]:

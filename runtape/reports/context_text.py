@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from runtape.context import Context
-from runtape.context.pieces import Piece, PieceKind
+from runtape.context.pieces import Piece
 from runtape.jsonio import Json
 from runtape.reports.cells import cut, one_line, wrap
 from runtape.reports.sheet import Line, Span, Tone, line
-from runtape.reports.words import KIND_WORDS, plural
+from runtape.reports.words import piece_words, plural
 from runtape.tape.reader import Tape
 from runtape.visible import visible
 
@@ -24,7 +24,7 @@ def context_lines(tape: Tape, context: Context, columns: int = 80) -> Iterator[L
         yield line(
             Span(piece.ref, Tone.NAME),
             "  ",
-            Span(_what(piece), Tone.STRONG),
+            Span(piece_words(piece), Tone.STRONG),
             "  ",
             Span(_size(piece), Tone.QUIET),
         )
@@ -41,7 +41,7 @@ def piece_lines(tape: Tape, context: Context, columns: int = 80) -> Iterator[Lin
         room = columns - len(head) - 2
         glimpse = one_line(piece.text)
         if depth == 0:
-            glimpse = f"{_what(piece)}: {glimpse}"
+            glimpse = f"{piece_words(piece)}: {glimpse}"
         yield line(Span(head, Tone.NAME), "  ", cut(glimpse, max(12, room)))
 
 
@@ -62,15 +62,6 @@ def _heading(tape: Tape, context: Context) -> Line:
         f"model call {request.event}, {model or request.api}, {plural(len(context.roots), 'piece')}"
     )
     return line(Span(words, Tone.STRONG), "  ", Span(str(tape.path), Tone.QUIET))
-
-
-def _what(piece: Piece) -> str:
-    kind = KIND_WORDS[piece.kind]
-    if piece.kind is PieceKind.TOOL_RESULT and piece.tool:
-        return f"result of {piece.tool}"
-    if piece.tool:
-        return f"{kind} {piece.tool}"
-    return kind
 
 
 def _size(piece: Piece) -> str:

@@ -10,7 +10,7 @@ def cost_words(calls: Calls) -> list[str]:
     """Calls, tokens, money and rounds, each as a phrase."""
     words = [f"{plural(calls.made, 'call')} of {calls.budget:,} allowed"]
     if calls.cached:
-        words.append(f"{calls.cached:,} more from the cache")
+        words.append(f"{calls.cached:,} from the cache")
     if calls.errors:
         words.append(f"{calls.errors:,} failed")
     if calls.input_tokens is not None:

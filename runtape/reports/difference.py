@@ -8,11 +8,10 @@ from difflib import SequenceMatcher
 from enum import Enum
 
 from runtape.context import Context
-from runtape.context.pieces import Piece
 from runtape.jsonio import Json
 from runtape.reports.sheet import Line, Span, Tone, line
 from runtape.reports.timeline import KINDS, rows
-from runtape.reports.words import KIND_WORDS
+from runtape.reports.words import piece_words
 from runtape.tape.reader import Tape
 
 _NEAR = 2
@@ -45,11 +44,7 @@ class Change:
 
 def context_parts(context: Context) -> list[Part]:
     """The messages of a context; without refs, which differ between runs."""
-    return [Part(_heading(piece), piece.text) for piece in context.roots]
-
-
-def _heading(piece: Piece) -> str:
-    return f"{KIND_WORDS[piece.kind]}{f' {piece.tool}' if piece.tool else ''}"
+    return [Part(piece_words(piece), piece.text) for piece in context.roots]
 
 
 def run_parts(tape: Tape) -> list[Part]:

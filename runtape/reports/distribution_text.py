@@ -138,7 +138,7 @@ def _comparison(found: Distribution) -> str:
     p = found.p
     if p is None:
         return ""
-    return f"p = {p_value(p)} that it got no rarer (one test, chosen beforehand)"
+    return f"exact test that it got rarer: p = {p_value(p)}, if chosen beforehand"
 
 
 def progress_words(found: Distribution) -> str:

@@ -12,10 +12,6 @@ from runtape.reports.sheet import Sheet, Tone
 from runtape.reports.why_report import WhyReport
 from runtape.reports.words import interval, listed, of_runs, plural, sentence
 
-_KEPT = (
-    "What stands below is what was known by then; nothing of it is a claim. All replies are kept"
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Ending:
@@ -99,22 +95,32 @@ def _likely(report: WhyReport) -> str:
 
 def _budget(report: WhyReport) -> Ending:
     budget = plural(report.investigation.calls.budget, "call")
-    return Ending(
-        "Stopped", f"The budget of {budget} ended before there was an answer.", f"{_KEPT}."
-    )
+    return Ending("Stopped", f"The budget of {budget} ended {_when(report)}.", _known(report))
 
 
 def _failed(report: WhyReport) -> Ending:
     failure = sentence(report.investigation.failure or "the provider failed")
-    return Ending("Stopped", "The model could not be asked to the end.", f"{failure}\n{_KEPT}.")
+    if not report.investigation.baseline.runs:
+        return Ending("Stopped", "The model could not be asked.", failure)
+    return Ending("Stopped", f"The model failed {_when(report)}.", f"{failure}\n{_known(report)}")
 
 
-def _interrupted(_: WhyReport) -> Ending:
-    return Ending(
-        "Stopped",
-        "Interrupted before there was an answer.",
-        f"{_KEPT}: the same command goes on without asking for them again.",
-    )
+def _interrupted(report: WhyReport) -> Ending:
+    return Ending("Stopped", f"Interrupted {_when(report)}.", _known(report))
+
+
+def _when(report: WhyReport) -> str:
+    return "while the rest was looked at" if report.headline else "before there was an answer"
+
+
+def _known(report: WhyReport) -> str:
+    """What a partial result is worth, and whether its replies were kept."""
+    known = "What stands below is what was known by then; nothing of it is a claim."
+    if report.headline:
+        known = "The cause above holds; what stands beside it may be incomplete."
+    if report.settings.get("cache") is False:
+        return f"{known} Its replies were not kept."
+    return f"{known} All replies are kept: asking again starts from here."
 
 
 def _incomplete(report: WhyReport) -> Ending:

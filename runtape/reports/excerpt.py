@@ -65,19 +65,22 @@ def _marked(text: str, room: int) -> list[str]:
 
 def _near_end(text: str, room: int) -> list[str]:
     """The last lines of what stands before."""
-    lines = _filled(text[-room * (_NEAR + 1) :], room)
-    if len(lines) <= _NEAR and len(text) <= room * (_NEAR + 1):
+    near = text[-room * (_NEAR + 1) :].rstrip()
+    lines = _filled(near, room - 2)
+    if len(lines) <= _NEAR and len(near) == len(text.rstrip()):
         return lines
-    last = lines[-_NEAR:]
-    return ["…", *last]
+    first, *others = lines[-_NEAR:]
+    return [f"… {first.lstrip()}", *others]
 
 
 def _near_start(text: str, room: int) -> list[str]:
     """The first lines of what stands after."""
-    lines = _filled(text[: room * (_NEAR + 1)], room)
+    text = text.lstrip(" ")
+    lines = _filled(text[: room * (_NEAR + 1)], room - 2)
     if len(lines) <= _NEAR and len(text) <= room * (_NEAR + 1):
         return lines
-    return [*lines[:_NEAR], "…"]
+    *others, last = lines[:_NEAR]
+    return [*others, f"{last} …"]
 
 
 def _filled(text: str, room: int) -> list[str]:

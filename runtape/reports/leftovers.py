@@ -9,7 +9,7 @@ from runtape.context.pieces import Piece
 from runtape.reports.cells import cut, one_line, width
 from runtape.reports.sheet import Part, Sheet, Span, Tone
 from runtape.reports.why_report import WhyReport
-from runtape.reports.words import KIND_WORDS, p_value, plural, tally
+from runtape.reports.words import p_value, piece_words, plural, tally
 
 _REFS = 12
 """Refs listed by name; the rest is counted."""
@@ -61,14 +61,11 @@ def claim_ref(cause: Cause) -> str:
 
 def glimpse(piece: Piece) -> str:
     """What a piece is and how it begins, on one line."""
-    kind = KIND_WORDS[piece.kind]
-    if piece.tool and piece.parent is None:
-        kind = f"{piece.tool}"
-    return f"{kind}: {one_line(piece.text, 120)}"
+    return f"{piece_words(piece)}: {one_line(piece.text, 160)}"
 
 
 def _add_rest(sheet: Sheet, found: Investigation) -> None:
-    lines = list(_rest(found))
+    lines = list(_rest(found)) if found.baseline.runs else []
     if lines:
         sheet.prose("Others", "\n".join(lines), Tone.QUIET)
         sheet.blank()
@@ -80,8 +77,11 @@ def _rest(found: Investigation) -> Iterator[str]:
     if suspected:
         named = [f"{result.piece.ref} ({tally(result.tally)})" for result in suspected]
         yield f"suspected, but not confirmed: {_named(named)}"
-    if found.untested:
-        yield f"not tested alone: {_named([piece.ref for piece in found.untested])}"
+    whole = [piece.ref for piece in found.untested if piece.parent is None]
+    if whole:
+        yield f"not tested: {_named(whole)}"
+    if len(whole) < len(found.untested):
+        yield f"not tested: {plural(len(found.untested) - len(whole), 'part')} of tested pieces"
     calm = len(_in_state(found, PieceState.NO_EFFECT))
     grouped = len(_in_state(found, PieceState.IN_GROUP))
     if calm or grouped:

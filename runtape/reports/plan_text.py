@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from runtape.context.pieces import Piece
 from runtape.decision import Decision
 from runtape.jsonio import Json
-from runtape.reports.cells import cut
+from runtape.reports.cells import cut, pad, width
 from runtape.reports.decisions import decision_words
 from runtape.reports.leftovers import glimpse
 from runtape.reports.sheet import Sheet, Span, Tone
@@ -16,6 +16,7 @@ from runtape.reports.why_json import decision_json
 from runtape.reports.words import dollars, plural, tokens
 
 _SHOWN = 40
+_REF = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,9 @@ def plan_sheet(outlook: Outlook, columns: int = 80) -> Sheet:
     sheet.prose("Decision", decision, Tone.STRONG)
     sheet.blank()
     label = "Pieces"
+    refs = min(_REF, max((width(piece.ref) for piece in outlook.pieces), default=0))
     for piece in outlook.pieces[:_SHOWN]:
-        ref = f"{piece.ref:<8}  "
+        ref = f"{pad(piece.ref, refs)}  "
         sheet.row(label, Span(ref, Tone.NAME), cut(glimpse(piece), sheet.room - len(ref)))
         label = ""
     if len(outlook.pieces) > _SHOWN:

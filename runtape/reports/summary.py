@@ -21,6 +21,7 @@ from runtape.tape.events import (
 from runtape.tape.reader import Tape
 
 _ERRORS_SHOWN = 5
+_MANY = {"reply": "replies"}
 
 
 @dataclass(slots=True)
@@ -122,7 +123,10 @@ def summary_sheet(summary: Summary, columns: int = 80) -> Sheet:
 
 def _counts(counts: Counter[str], names: dict[str, str] | None = None) -> list[str]:
     names = names or {}
-    return [f"{count:,} {names.get(name, name)}" for name, count in counts.most_common()]
+    return [
+        plural(count, names[name], _MANY.get(names[name])) if name in names else f"{count:,} {name}"
+        for name, count in counts.most_common()
+    ]
 
 
 def _troubles(sheet: Sheet, summary: Summary) -> None:

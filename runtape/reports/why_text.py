@@ -29,7 +29,7 @@ def why_sheet(report: WhyReport, columns: int = 80) -> Sheet:
     _decision(sheet, report)
     if report.headline:
         add_cause(sheet, report.headline, report.investigation)
-    else:
+    if report.headline is None or report.investigation.verdict is not Verdict.ATTRIBUTED:
         add_ending(sheet, report)
     add_leftovers(sheet, report)
     _warnings(sheet, report)
@@ -52,13 +52,13 @@ def _decision(sheet: Sheet, report: WhyReport) -> None:
 
 def _baseline(sheet: Sheet, report: WhyReport) -> None:
     found = report.investigation
-    who = f" by {report.subject.model}" if report.subject.model else ""
-    temperature = " at temperature 0" if found.mode is Mode.DETERMINISTIC else ""
-    share = ""
-    if found.mode is not Mode.DETERMINISTIC:
+    asked = report.settings.get("model_fn") or report.subject.model or "the model"
+    if found.mode is Mode.DETERMINISTIC:
+        share = " at temperature 0"
+    else:
         share = f" ({interval(*wilson(found.baseline.same, found.baseline.runs))})"
-    again = f"made again{who} in {of_runs(found.baseline)}{share}"
-    sheet.prose("", f"{again}, the context unchanged{temperature}")
+    again = f"{asked} makes it again in {of_runs(found.baseline)}{share}"
+    sheet.prose("", f"unchanged, {again}")
     if found.verdict is not Verdict.DID_NOT_RECUR:
         _otherwise(sheet, found)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from runtape.context.pieces import PieceKind
+from runtape.context.pieces import Piece, PieceKind
 from runtape.decision import Outcome, OutcomeKind
 from runtape.jsonio import dumps_text, loads
 from runtape.reports.cells import cut, one_line
@@ -34,11 +34,9 @@ def listed(words: Sequence[str], last: str = "and") -> str:
 
 
 def sentence(text: str) -> str:
-    """`text` with a capital at its start and a full stop at its end; empty stays empty."""
+    """`text` with a full stop at its end; the empty text stays empty."""
     text = text.strip()
-    if not text:
-        return ""
-    return text[0].upper() + text[1:] + ("" if text[-1] in ".!?…”" else ".")
+    return f"{text}." if text and text[-1] not in ".!?…”)" else text
 
 
 def percent(share: float) -> str:
@@ -202,6 +200,15 @@ def outcome_detail(outcome: Outcome, limit: int = 200) -> str:
         return phrase
     verb = "answers" if outcome.kind is OutcomeKind.TEXT else f"{phrase}:"
     return f"{verb} {quoted(outcome.text, limit)}"
+
+
+def piece_words(piece: Piece) -> str:
+    """What a piece is: ``result of read_email``, ``system prompt``, ``sentence``."""
+    if piece.tool is None or piece.parent is not None:
+        return KIND_WORDS[piece.kind]
+    if piece.kind is PieceKind.TOOL_DEFINITION:
+        return f"definition of {piece.tool}"
+    return f"{'call' if piece.kind is PieceKind.TOOL_CALL else 'result'} of {piece.tool}"
 
 
 KIND_WORDS = {

@@ -13,7 +13,7 @@ from runtape.workbench import trace_files
 
 
 @click.command("ls")
-@click.option("-n", "limit", type=click.IntRange(1), help="Only the newest N.")
+@click.option("-n", "limit", type=click.IntRange(1), metavar="N", help="Only the newest N.")
 @browsing
 def command(*, limit: int | None, folder: Path | None, as_json: bool) -> None:
     """Recorded runs, newest first: when, size, model replies, errors, how it ended."""

@@ -17,7 +17,9 @@ from runtape.workbench import open_trace, prepare_odds
 @click.command("odds", cls=EventCommand)
 @trace_argument
 @event_argument
-@click.option("--runs", type=click.IntRange(1), help="Runs of the context.  [default: 10]")
+@click.option(
+    "--runs", type=click.IntRange(1), metavar="N", help="Runs of the context.  [default: 10]"
+)
 @asking
 def command(*, trace: str, event: str, folder: Path | None, as_json: bool, **flags: Any) -> int:
     """How often the decision at EVENT comes when the same call is made again."""

@@ -23,7 +23,9 @@ _ARROW = "=>"
 @click.command("rerun", cls=EventCommand)
 @trace_argument
 @event_argument
-@click.option("--runs", type=click.IntRange(1), help="Runs of each context.  [default: 10]")
+@click.option(
+    "--runs", type=click.IntRange(1), metavar="N", help="Runs of each context.  [default: 10]"
+)
 @click.option("--drop", multiple=True, metavar="REF", help="Take this piece out.")
 @click.option("--fill", metavar="empty|neutral|TEXT", help="What stands in for removed text.")
 @click.option(

@@ -35,11 +35,15 @@ _EXITS = {
 @click.command("why", cls=EventCommand)
 @trace_argument
 @event_argument
-@click.option("--runs", type=click.IntRange(1), help="Runs of what is reported.  [default: 10]")
+@click.option(
+    "--runs", type=click.IntRange(1), metavar="N", help="Runs of what is reported.  [default: 10]"
+)
 @click.option("--fill", metavar="empty|neutral|TEXT", help="What stands in for removed text.")
 @click.option("--full", is_flag=True, help="Go on after the first answer, until all is settled.")
 @click.option("--wide", is_flag=True, help="Fewer rounds for more calls.")
-@click.option("--max-pieces", type=click.IntRange(1), help="Test only the newest N pieces.")
+@click.option(
+    "--max-pieces", type=click.IntRange(1), metavar="N", help="Test only the newest N pieces."
+)
 @click.option(
     "--expand", multiple=True, metavar="REF", help="Test the parts of REF from the start."
 )
@@ -69,7 +73,15 @@ def command(*, trace: str, event: str, folder: Path | None, as_json: bool, **fla
         print_json(why_document(report))
     elif not flags["stream"]:
         print_sheet(why_sheet(report, columns()))
-    return _EXITS.get(report.investigation.verdict, Exit.NO_ANSWER)
+    return _exit(report)
+
+
+def _exit(report: WhyReport) -> Exit:
+    """An answer is an answer, though the budget ended while the rest was looked at."""
+    verdict = report.investigation.verdict
+    if verdict is Verdict.BUDGET_SPENT and report.headline is not None:
+        return Exit.DONE
+    return _EXITS.get(verdict, Exit.NO_ANSWER)
 
 
 def _options(asked: Asked) -> WhyOptions:
