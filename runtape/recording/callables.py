@@ -1,0 +1,161 @@
+"""Functions whose calls are recorded: to everybody else they are the functions they were."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncGenerator, Callable, Generator
+from functools import wraps
+from typing import Any, TypeAlias
+
+from runtape.errors import RecordingError
+from runtape.recording.calls import End
+from runtape.recording.tools import Called, Run, Tools
+
+_Start: TypeAlias = Callable[[Called], Run]
+
+
+def recorded(function: Any, name: str | None, tools: Tools) -> Any:
+    """`function` with its calls recorded: of the same kind, with the same signature and results.
+
+    Functions, coroutine functions, generator functions, async generator functions; static and class
+    methods; objects that can be called. Raises RecordingError for what cannot be called.
+    """
+    if isinstance(function, (staticmethod, classmethod)):
+        return type(function)(recorded(function.__func__, name, tools))
+    if not callable(function):
+        raise RecordingError(
+            f"A {type(function).__qualname__} cannot be called.", hint="decorate functions"
+        )
+    make = _maker(function)
+    return wraps(function)(make(function, _starter(function, name, tools)))
+
+
+def _maker(function: Any) -> Callable[[Any, _Start], Any]:
+    """What wraps a function of this kind."""
+    for is_kind, make in (
+        (inspect.isasyncgenfunction, _async_generator),
+        (inspect.isgeneratorfunction, _generator),
+        (inspect.iscoroutinefunction, _coroutine),
+    ):
+        if is_kind(function) or is_kind(type(function).__call__):
+            return make
+    return _function
+
+
+def _starter(function: Any, name: str | None, tools: Tools) -> _Start:
+    called = name or getattr(function, "__name__", None) or type(function).__name__
+    signature: inspect.Signature | None
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # some functions written in C have none
+        signature = None
+    return lambda arguments: tools.start(called, signature, arguments)
+
+
+def _function(function: Any, start: _Start) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        run = start((args, kwargs))
+        try:
+            with run.inside():
+                result = function(*args, **kwargs)
+        except BaseException as error:
+            run.raised(error)
+            raise
+        run.returned(result)
+        return result
+
+    return call
+
+
+def _coroutine(function: Any, start: _Start) -> Any:
+    async def call(*args: Any, **kwargs: Any) -> Any:
+        run = start((args, kwargs))
+        try:
+            with run.inside():
+                result = await function(*args, **kwargs)
+        except BaseException as error:
+            run.raised(error)
+            raise
+        run.returned(result)
+        return result
+
+    return call
+
+
+def _generator(function: Any, start: _Start) -> Any:
+    """As ``yield from`` does it, but entering and leaving the run at every step."""
+
+    def call(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+        run = start((args, kwargs))
+        items = _made(function, args, kwargs, run)
+        resume: Callable[[Any], Any] = items.send
+        value: Any = None
+        while True:
+            try:
+                with run.inside():
+                    item = resume(value)
+            except StopIteration as stop:
+                run.exhausted(End.EOF)
+                return stop.value
+            except BaseException as error:
+                run.exhausted(End.ERROR, error)
+                raise
+            run.yielded(item)
+            try:
+                value = yield item
+                resume = items.send
+            except GeneratorExit:
+                try:
+                    with run.inside():
+                        items.close()
+                finally:
+                    run.exhausted(End.CLOSED)
+                raise
+            except BaseException as error:  # noqa: BLE001 - thrown in by the consumer: passed on
+                resume, value = items.throw, error
+
+    return call
+
+
+def _async_generator(function: Any, start: _Start) -> Any:
+    """The same for asynchronous generators."""
+
+    async def call(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
+        run = start((args, kwargs))
+        items = _made(function, args, kwargs, run)
+        resume: Callable[[Any], Any] = items.asend
+        value: Any = None
+        while True:
+            try:
+                with run.inside():
+                    item = await resume(value)
+            except StopAsyncIteration:
+                run.exhausted(End.EOF)
+                return
+            except BaseException as error:
+                run.exhausted(End.ERROR, error)
+                raise
+            run.yielded(item)
+            try:
+                value = yield item
+                resume = items.asend
+            except GeneratorExit:
+                try:
+                    with run.inside():
+                        await items.aclose()
+                finally:
+                    run.exhausted(End.CLOSED)
+                raise
+            except BaseException as error:  # noqa: BLE001 - thrown in by the consumer: passed on
+                resume, value = items.athrow, error
+
+    return call
+
+
+def _made(function: Any, args: Any, kwargs: Any, run: Run) -> Any:
+    """The generator; making it fails when the arguments do not fit."""
+    try:
+        return function(*args, **kwargs)
+    except BaseException as error:
+        run.exhausted(End.ERROR, error)
+        raise
