@@ -49,7 +49,7 @@ def _add(ledger: Ledger, settled: Settled, role: Role, path: tuple[int, ...]) ->
             headline=role in CAUSES and not ledger.explained,
             without=settled.tally,
             p=settled.p,
-            level=ledger.gauge.level or None,
+            level=ledger.gauge.level(settled.tally.runs) or None,
             claimed_at=settled.tally,
             claimed_p=settled.p,
             narrowed=tuple((p, ledger.tally(alone(p))) for p in path),

@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from runtape.attribution.claims import claim_set
 from runtape.attribution.ledger import Ledger, Steps
-from runtape.attribution.narrow import narrow
+from runtape.attribution.narrow import claim_smallest
 from runtape.attribution.protocol import Change
-from runtape.attribution.screen import assess, is_hot
-from runtape.attribution.sets import Found, leaves, smallest_set
+from runtape.attribution.screen import assess, is_hot, race
+from runtape.attribution.sets import leaves
 
+_NONE = 2.0
+"""Weight of "no masked cause at all", against 1 for each row and column."""
 _CAP = 250
 """Most calls of this pass."""
 
@@ -28,10 +29,7 @@ def combine(ledger: Ledger, pieces: Sequence[int]) -> Steps[None]:
     ends = ledger.calls + _CAP
     pieces = yield from _keep_looked_up(ledger, pieces)
     if is_hot(ledger, Change(frozenset(pieces))):
-        found = yield from smallest_set(
-            ledger, [x for p in pieces for x in leaves(ledger, p)], ends
-        )
-        yield from _claim_found(ledger, found, ends)
+        yield from claim_smallest(ledger, [x for p in pieces for x in leaves(ledger, p)], ends)
     if not ledger.explained:
         yield from _search_masked(ledger, pieces, ends)
 
@@ -51,26 +49,14 @@ def _keep_looked_up(ledger: Ledger, pieces: Sequence[int]) -> Steps[list[int]]:
 
 def _search_masked(ledger: Ledger, pieces: Sequence[int], ends: float) -> Steps[None]:
     groups = [Change(frozenset(g)) for g in rows_and_columns(ledger, pieces)]
-    yield from assess(ledger, groups)
+    if not groups:
+        return
+    yield from race(ledger, groups, _NONE)
     hot = [g for g in groups if is_hot(ledger, g)]
     for group in sorted(hot, key=lambda g: -ledger.gauge.score(ledger.tally(g))):
-        found = yield from smallest_set(ledger, sorted(group.pieces), ends)
-        if found is not None and not found.diffuse:
-            yield from _claim_found(ledger, found, ends)
+        yield from claim_smallest(ledger, sorted(group.pieces), ends)
         if ledger.explained:
             return
-
-
-def _claim_found(ledger: Ledger, found: Found | None, ends: float) -> Steps[None]:
-    if found is None:
-        return
-    if len(found.members) == 1:
-        yield from narrow(ledger, found.members[0])
-        return
-    small = [x for m in found.members for x in leaves(ledger, m)]
-    if not found.diffuse and len(small) > len(found.members):
-        found = (yield from smallest_set(ledger, small, ends)) or found
-    yield from claim_set(ledger, found)
 
 
 def rows_and_columns(ledger: Ledger, pieces: Sequence[int]) -> list[list[int]]:

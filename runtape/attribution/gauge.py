@@ -9,9 +9,11 @@ from runtape.attribution.facts import Mode
 from runtape.evidence import CONSISTENT, Looks, fisher_less
 from runtape.trials import Tally
 
-_DROPS = ((0.02, 0.4), (0.15, 0.3), (0.4, 0.3))
+DROPS = ((0.02, 0.4), (0.15, 0.3), (0.4, 0.3))
 """(share of the baseline rate that is left without a cause, weight): what a cause usually looks like."""
 
+_DOUBT = 0.95
+"""A rate is not taken for higher than this: one stray reply must not settle anything."""
 _CERTAIN = 9.0
 """Score of one run at temperature 0, either way: beyond every threshold."""
 
@@ -24,13 +26,14 @@ class Gauge:
         mode: how the decision behaves.
         baseline: the unchanged context.
         looks: sizes at which a claim may be made (unused at temperature 0).
-        level: p that a claim must reach.
+        alpha, slots: family-wise error, and over how many variants.
     """
 
     mode: Mode
     baseline: Tally
     looks: Looks = CONSISTENT
-    level: float = 0.0
+    alpha: float = 0.05
+    slots: int = 40
 
     @property
     def first(self) -> int:
@@ -49,10 +52,10 @@ class Gauge:
 
     @property
     def rate(self) -> float:
-        """The baseline rate, smoothed by half a run so that a spotless baseline stays finite."""
+        """The baseline rate as scores take it: smoothed by half a run, and never quite certain."""
         if self.mode is Mode.DETERMINISTIC:
             return 0.999
-        return (self.baseline.same + 0.5) / (self.baseline.runs + 1)
+        return min((self.baseline.same + 0.5) / (self.baseline.runs + 1), _DOUBT)
 
     def score(self, tally: Tally) -> float:
         """λ: log likelihood ratio of "this is a cause" to "this does nothing". For order and stopping only.
@@ -62,9 +65,24 @@ class Gauge:
         """
         if self.mode is Mode.DETERMINISTIC:
             return _CERTAIN * (tally.runs - 2 * tally.same)
+        return log(sum(weight * exp(self.score_of(left, tally)) for left, weight in DROPS))
+
+    def score_of(self, left: float, tally: Tally) -> float:
+        """Log likelihood ratio of "the rate fell to this share of the baseline's" to "it did not fall"."""
         b = self.rate
         changed = tally.runs - tally.same
-        return log(sum(w * r**tally.same * ((1 - r * b) / (1 - b)) ** changed for r, w in _DROPS))
+        return tally.same * log(left) + changed * log((1 - left * b) / (1 - b))
+
+    def level(self, runs: int) -> float:
+        """p that a claim must reach with so many runs; 0 where no claim can be made."""
+        return self.looks.level(runs, self.alpha, self.slots)
+
+    @property
+    def highest_level(self) -> float | None:
+        """The least strict level of all looks; None at temperature 0, where there is no p."""
+        if self.mode is Mode.DETERMINISTIC:
+            return None
+        return max(self.level(size) for size in self.looks.sizes)
 
     def odds(self, tally: Tally) -> float:
         """The likelihood ratio behind :meth:`score`, capped so that sums stay finite."""
@@ -91,8 +109,7 @@ class Gauge:
         """Whether this tally, seen at this size, settles a claim."""
         if self.mode is Mode.DETERMINISTIC:
             return tally.runs >= 2 and tally.same == 0  # noqa: PLR2004 - "2 of 2"
-        p = self.p(tally)
-        return tally.runs in self.looks.sizes and p is not None and p <= self.level
+        return self._passes(tally)
 
     def next_look(self, tally: Tally) -> int | None:
         """The next size at which a claim is still possible, or None.
@@ -103,9 +120,13 @@ class Gauge:
         if self.mode is Mode.DETERMINISTIC:
             return 2 if tally.same == 0 and tally.runs < 2 else None  # noqa: PLR2004
         for size in self.looks.sizes:
-            if size > tally.runs and self.p(Tally(tally.same, size)) <= self.level:  # type: ignore[operator]
+            if size > tally.runs and self._passes(Tally(tally.same, size)):
                 return size
         return None
+
+    def _passes(self, tally: Tally) -> bool:
+        p = fisher_less(tally.same, tally.runs, self.baseline.same, self.baseline.runs)
+        return p <= self.level(tally.runs)
 
     def halves(self, tally: Tally) -> bool:
         """Whether the decision became at least twice as rare: what a cause does, and a nudge does not."""

@@ -132,9 +132,7 @@ class Ledger:
         if step.looks is None:
             return Gauge(Mode.CONSISTENT, tally)
         mode = Mode.INTERMITTENT if step.looks is INTERMITTENT else Mode.CONSISTENT
-        return Gauge(
-            mode, tally, step.looks, step.looks.level(self.options.alpha, self.options.slots)
-        )
+        return Gauge(mode, tally, step.looks, self.options.alpha, self.options.slots)
 
     @property
     def mode(self) -> Mode | None:
@@ -253,7 +251,7 @@ class Ledger:
             return
         self._gauge = self.gauge
         self.frozen = True
-        yield BaselineNote(tally, self._gauge.mode, self._gauge.level or None, self.options.slots)
+        yield BaselineNote(tally, self._gauge.mode, self._gauge.highest_level, self.options.slots)
 
     def _check_noise(self, batch: Batch) -> None:
         for ask in batch:

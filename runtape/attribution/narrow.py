@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import inf
+
 from runtape.attribution.claims import claim, claim_set
 from runtape.attribution.confirm import confirm
 from runtape.attribution.ledger import Ledger, Steps, alone
-from runtape.attribution.protocol import Ask, UnfoldNote
+from runtape.attribution.protocol import UnfoldNote
 from runtape.attribution.roles import Rank, by_promise, rank
-from runtape.attribution.screen import is_hot
-from runtape.attribution.sets import leaves, smallest_set
+from runtape.attribution.screen import is_hot, race
+from runtape.attribution.sets import Found, leaves, smallest_set
 
-_SURE = 0.8
-"""Posterior at which one child is followed without more runs."""
-_STRONG = 4.0
-"""Score at which a child is followed even when a brother is as strong."""
-_REMOTE = 0.02
-"""Posterior below which a child gets no more runs while others are likelier."""
+_NONE = 1.0
+"""Weight of "none of the parts alone", against 1 for each part before its first run."""
+_NONE_OF_CONFIRMED = 0.05
+"""The same weight once the parent has passed its test."""
 
 
 def narrow(ledger: Ledger, piece: int, above: tuple[int, ...] = ()) -> Steps[bool]:
@@ -26,56 +27,60 @@ def narrow(ledger: Ledger, piece: int, above: tuple[int, ...] = ()) -> Steps[boo
     passed on the way. Returns whether anything was claimed.
     """
     path = (*above, piece)
-    claimed = False
-    if children := ledger.tree.children(piece):
+    children = ledger.tree.children(piece)
+    if children:
         yield UnfoldNote(piece)
-        yield from race(ledger, children)
-        hot = [c for c in children if is_hot(ledger, alone(c))]
-        for child in by_promise(ledger, hot):
-            claimed |= yield from narrow(ledger, child, path)
-            if ledger.explained:
-                return True
-    if claimed:
-        return True
+        if (yield from _narrow_children(ledger, children, path, _NONE)):
+            return True
     settled = yield from confirm(ledger, alone(piece))
     if settled is None:
         return False
     if children and rank(ledger, settled.change) is not Rank.MISSED:
-        found = yield from smallest_set(ledger, leaves(ledger, piece))
-        if found and not found.diffuse and (yield from claim_set(ledger, found)):
+        if (yield from _narrow_children(ledger, children, path, _NONE_OF_CONFIRMED)):
+            return True
+        if (yield from claim_smallest(ledger, leaves(ledger, piece), above=path)):
             return True
     yield from claim(ledger, settled, path)
     return True
 
 
-def race(ledger: Ledger, children: tuple[int, ...]) -> Steps[None]:
-    """One run a round of the children that may be the one, until one stands out or none is left.
+def _narrow_children(
+    ledger: Ledger, children: tuple[int, ...], path: tuple[int, ...], none: float
+) -> Steps[bool]:
+    yield from race(ledger, [alone(c) for c in children], none)
+    claimed = False
+    hot = [c for c in children if is_hot(ledger, alone(c))]
+    for child in by_promise(ledger, hot):
+        claimed |= yield from narrow(ledger, child, path)
+        if ledger.explained:
+            return True
+    return claimed
 
-    The parent is hot, so a child is likely to be; each child's posterior is its likelihood ratio over the sum
-    of all of them plus one for "none of them alone".
+
+def claim_smallest(
+    ledger: Ledger, units: Sequence[int], ends: float = inf, above: tuple[int, ...] = ()
+) -> Steps[bool]:
+    """Find and claim the smallest set among units that together turn the decision.
+
+    Two orders are tried: a wrong turn in one leads to a set that its test refuses. A set that is only large is
+    claimed as diffuse, when neither order gave a better one and the units are not the parts of one piece.
     """
-    runs = 2 if ledger.options.wide else ledger.gauge.step
-    running = list(children)
-    while running:
-        yield from ledger.run(Ask(alone(c), runs) for c in running)
-        running = _undecided(ledger, children)
+    diffuse: Found | None = None
+    for order in (list(units), list(reversed(units))):
+        found = yield from smallest_set(ledger, order, ends)
+        if found is not None and not found.diffuse:
+            if (yield from _claim_found(ledger, found, ends, above)):
+                return True
+        diffuse = diffuse or found
+    if diffuse is None or not diffuse.diffuse or above:
+        return False
+    return (yield from claim_set(ledger, diffuse))
 
 
-def _undecided(ledger: Ledger, children: tuple[int, ...]) -> list[int]:
-    gauge = ledger.gauge
-    tallies = {c: ledger.tally(alone(c)) for c in children}
-    odds = {c: gauge.odds(t) for c, t in tallies.items()}
-    total = 1 + sum(odds.values())
-    best = max(children, key=odds.__getitem__)
-    if gauge.hot(tallies[best]) and (
-        odds[best] >= _SURE * total or gauge.score(tallies[best]) >= _STRONG
-    ):
-        return []
-    return [
-        c
-        for c, tally in tallies.items()
-        if odds[c] >= _REMOTE * total
-        and not gauge.clear(tally)
-        and tally.runs < gauge.most
-        and not ledger.lost(alone(c))
-    ]
+def _claim_found(ledger: Ledger, found: Found, ends: float, above: tuple[int, ...]) -> Steps[bool]:
+    if len(found.members) == 1:
+        return (yield from narrow(ledger, found.members[0], above))
+    small = [leaf for member in found.members for leaf in leaves(ledger, member)]
+    if len(small) > len(found.members):
+        return (yield from claim_smallest(ledger, small, ends, above))
+    return (yield from claim_set(ledger, found))

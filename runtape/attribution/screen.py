@@ -19,6 +19,12 @@ _FEW = 12
 """Up to this many pieces are removed one by one."""
 _SMALL = 3
 """A group of this size is cheaper to take apart at once."""
+_SURE = 0.8
+"""Posterior at which one change is followed without more runs."""
+_STRONG = 4.0
+"""Score at which a change is followed even when another is as strong."""
+_REMOTE = 0.05
+"""Posterior below which a change gets no more runs."""
 _DERAILED = 0.75
 """Share of hot groups that says: the model cannot go on with so much missing."""
 
@@ -108,3 +114,30 @@ def next_ask(ledger: Ledger, change: Change) -> Ask | None:
     if gauge.hot(tally) or gauge.clear(tally) or tally.runs >= gauge.most:
         return None
     return Ask(change, min(gauge.step, gauge.most - tally.runs))
+
+
+def race(ledger: Ledger, changes: Sequence[Change], none: float) -> Steps[None]:
+    """One run a round of the changes that may be the one, until one stands out or none is left.
+
+    One of them is likely to have an effect; the posterior of each is its likelihood ratio over the sum of all
+    of them plus `none`, the weight of "none of these".
+    """
+    runs = 2 if ledger.options.wide else ledger.gauge.step
+    while running := _undecided(ledger, changes, none):
+        yield from ledger.run(Ask(c, runs) for c in running)
+
+
+def _undecided(ledger: Ledger, changes: Sequence[Change], none: float) -> list[Change]:
+    gauge = ledger.gauge
+    tallies = {c: ledger.tally(c) for c in changes}
+    odds = {c: gauge.odds(t) for c, t in tallies.items()}
+    total = none + sum(odds.values())
+    best = max(changes, key=odds.__getitem__)
+    score = gauge.score(tallies[best])
+    if gauge.hot(tallies[best]) and (odds[best] >= _SURE * total or score >= _STRONG):
+        return []
+    return [
+        c
+        for c, tally in tallies.items()
+        if odds[c] >= _REMOTE * total and tally.runs < gauge.most and not ledger.lost(c)
+    ]

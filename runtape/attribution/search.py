@@ -71,7 +71,7 @@ class Procedure:
             states=dict(ledger.states),
             tallies=ledger.single_tallies(),
             warnings=tuple(ledger.warnings),
-            level=ledger.gauge.level or None,
+            level=ledger.gauge.highest_level,
             slots=ledger.options.slots,
         )
 
@@ -101,8 +101,7 @@ class Procedure:
         yield from _settle(ledger, by_promise(ledger, hot))
         if not ledger.explained:
             yield PhaseNote(Phase.COMBINE)
-            nulls = [p for p in pieces if p not in hot and not ledger.tree.given(p)]
-            yield from combine(ledger, nulls)
+            yield from combine(ledger, _unexplained(ledger, pieces))
         if not ledger.explained:
             yield from _look_inside(ledger, hot)
         self._reached = _verdict(ledger)
@@ -120,6 +119,12 @@ def _chosen(ledger: Ledger) -> list[int]:
     rest = [p for p in pieces if p not in apart]
     chosen = {*apart, *rest[len(rest) - (most - len(apart)) :]}
     return [p for p in pieces if p in chosen]
+
+
+def _unexplained(ledger: Ledger, pieces: Sequence[int]) -> list[int]:
+    """What was read and holds nothing that was claimed: also suspects that came to nothing."""
+    held = {p for c in ledger.claims for p in (*c.change.pieces, *(step for step, _ in c.narrowed))}
+    return [p for p in pieces if p not in held and not ledger.tree.given(p)]
 
 
 def _settle(ledger: Ledger, hot: Sequence[int]) -> Steps[None]:

@@ -42,15 +42,15 @@ def leaves(ledger: Ledger, piece: int) -> list[int]:
 
 
 def smallest_set(ledger: Ledger, units: Sequence[int], ends: float = inf) -> Steps[Found | None]:
-    """The smallest set among units that together turn the decision; two orders are tried.
+    """The smallest set among units that together turn the decision.
 
-    None when neither order leads to a set, or when the ledger's calls pass `ends`.
+    None when no set stands out, or when the ledger's calls pass `ends`. Another order of the units can lead to
+    another set, and out of a wrong turn.
     """
-    for order in (list(units), list(reversed(units))):
-        found = yield from _collect(ledger, order, ends)
-        if found is not None:
-            return found if found.diffuse else (yield from _drop_needless(ledger, found))
-    return None
+    found = yield from _collect(ledger, list(units), ends)
+    if found is None or found.diffuse:
+        return found
+    return (yield from _drop_needless(ledger, found))
 
 
 def _collect(ledger: Ledger, units: list[int], ends: float) -> Steps[Found | None]:

@@ -54,7 +54,7 @@ def _walk(
         yield from _walk(plan, kept + stretch, ways * comb(more, k))
 
 
-def claiming_paths(baseline: FrozenBaseline, level: float) -> Paths:
+def claiming_paths(baseline: FrozenBaseline, alpha: float, slots: int) -> Paths:
     """Where a tested variant is first claimed: (kept, runs) → number of run sequences."""
     claims: dict[tuple[int, int], int] = {}
     alive = {0: 1}
@@ -62,6 +62,7 @@ def claiming_paths(baseline: FrozenBaseline, level: float) -> Paths:
     for size in baseline.looks.sizes:
         alive = _after(alive, size - before)
         before = size
+        level = baseline.looks.level(size, alpha, slots)
         for k in sorted(alive):
             if fisher_less(k, size, baseline.kept, baseline.runs) > level:
                 break
@@ -83,7 +84,7 @@ def variant_error(
 ) -> list[float]:
     """For each rate: probability that a change which does nothing is ever claimed."""
     baselines = [
-        (baseline, ways, claiming_paths(baseline, baseline.looks.level(alpha, slots)))
+        (baseline, ways, claiming_paths(baseline, alpha, slots))
         for baseline, ways in frozen_baselines(plan).items()
     ]
     return [
