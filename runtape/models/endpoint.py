@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -16,6 +17,9 @@ HEADERS = ("openai-beta", "anthropic-version", "anthropic-beta")
 """Recorded request headers that change the answer and are sent again."""
 
 _NEAR = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
+_BARE_NAME = re.compile(r"[a-z][a-z0-9_-]*")
+"""A name without dots; ``134744072`` and ``0x8080808`` are addresses in disguise."""
+
 _AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
 _PLACEHOLDER = "runtape"
 
@@ -117,26 +121,35 @@ def endpoint_of(
     """
     headers = {name: request.headers[name] for name in HEADERS if name in request.headers}
     named = base_url or (_provider(provider).base_url if provider else None)
-    default = None if request.origin else _environment_url(dialect) or dialect.default_origin
-    base = named or default
-    if base is None and request.origin is not None:
+    usual = _environment_url(dialect) or dialect.default_origin
+    if named is None and request.origin is not None:
         origin, path = request.origin.rstrip("/"), request.path or _prefix(dialect) + dialect.path
-        query = request.query
-    else:
-        origin, path = _split(base or dialect.default_origin, dialect)
-        query = {}
-    chosen = named is not None or default is not None or origin == _environment_origin(dialect)
-    return Endpoint(origin, path, _variables(origin, dialect, chosen=chosen), query, headers)
+        if not path.startswith("/"):
+            path = f"/{path}"  # a whole URL in its place would take the key somewhere else
+        variables = _variables(origin, dialect, chosen=_site(origin) == _site(usual))
+        return Endpoint(origin, path, variables, request.query, headers)
+    origin, path = _split(named or usual, dialect)
+    return Endpoint(origin, path, _variables(origin, dialect, chosen=True), {}, headers)
 
 
 def _variables(origin: str, dialect: Dialect, *, chosen: bool) -> tuple[str, ...]:
-    own = [p.variable for p in PROVIDERS.values() if p.base_url.startswith(f"{origin}/")]
+    site, usual = _site(origin), PROVIDERS[dialect.provider].variable
+    own = [p.variable for p in PROVIDERS.values() if _site(p.base_url) == site]
     if _host(origin).endswith(_AZURE):
         own = ["AZURE_OPENAI_API_KEY"]
-    usual = PROVIDERS[dialect.provider].variable
     if chosen or _is_near(_host(origin)):
         own.append(usual)
     return tuple(dict.fromkeys(own))
+
+
+def _site(url: str) -> tuple[str, str, int | None]:
+    """Scheme, host and port: what has to be equal for two URLs to lead to one server."""
+    parts = urlsplit(url)
+    usual = {"http": 80, "https": 443}.get(parts.scheme)
+    try:
+        return parts.scheme, _host(url), parts.port or usual
+    except ValueError:  # a port that is no number
+        return parts.scheme, _host(url), None
 
 
 def _provider(name: str) -> Provider:
@@ -151,15 +164,10 @@ def _environment_url(dialect: Dialect) -> str | None:
     return os.environ.get(f"{dialect.provider.upper()}_BASE_URL", "").strip() or None
 
 
-def _environment_origin(dialect: Dialect) -> str | None:
-    url = _environment_url(dialect)
-    return _split(url, dialect)[0] if url else None
-
-
 def _split(base_url: str, dialect: Dialect) -> tuple[str, str]:
     """Origin and call path of a base URL; a bare origin gets the usual version prefix."""
     parts = urlsplit(base_url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if parts.scheme not in ("http", "https") or None in _site(base_url) or not parts.hostname:
         raise UsageError(
             f"{base_url!r} is no base URL.", hint="write it like http://localhost:8000/v1"
         )
@@ -184,7 +192,7 @@ def _is_near(host: str) -> bool:
     address = _address(host)
     if address is not None:
         return address.is_private
-    return "." not in host or host.endswith(_NEAR)
+    return bool(_BARE_NAME.fullmatch(host)) or host.endswith(_NEAR)
 
 
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

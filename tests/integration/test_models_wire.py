@@ -456,12 +456,28 @@ class TestKeys:
         with pytest.raises(MissingKey, match="--base-url https://collect") as caught:
             self.key("https://collect.example")
         assert "key-o" not in str(caught.value)
-        for name in ("http://api.openai.com", "https://api.openai.com.collect.example"):
+        for disguised in (
+            "http://api.openai.com",
+            "https://api.openai.com.collect.example",
+            "https://api.openai.com@collect.example",
+            "https://api.openai.com:8443",
+            "http://134744072",
+            "http://0x08080808",
+            "https:",
+            "https://api.openai.com:port",
+        ):
             with pytest.raises(MissingKey):
-                self.key(name)
+                self.key(disguised)
         assert self.key(None, base_url="https://gateway.example/v1") == "key-o"
         monkeypatch.setenv("OPENAI_BASE_URL", "https://gateway.example/v1")
         assert self.key("https://gateway.example") == "key-o"
+
+    def test_a_path_is_a_path(self):
+        """A URL in the place of the path leads nowhere else."""
+        with Loopback(lambda *_: Fault(status=404)) as server:
+            elsewhere = f"http://127.0.0.2:{server.url.rpartition(':')[2]}/v1/chat/completions"
+            with pytest.raises(ProviderError, match=r"127\.0\.0\.1 answered 404"):
+                sample(recorded(CHAT, server, path=elsewhere))
 
     @pytest.mark.parametrize(
         "origin", ["http://localhost:11434", "http://[::1]:80", "http://10.0.0.7", "http://vllm"]

@@ -247,6 +247,7 @@ class TestSelection:
             ModelOptions(model_fn=module_level, model="m"),
             ModelOptions(provider="nobody"),
             ModelOptions(base_url="localhost:8000"),
+            ModelOptions(base_url="http://localhost:port/v1"),
         ],
     )
     def test_options_that_make_no_sense(self, options):
