@@ -21,10 +21,6 @@ class Tally:
     same: int = 0
     runs: int = 0
 
-    def plus(self, other: Tally) -> Tally:
-        """Both tallies together."""
-        return Tally(self.same + other.same, self.runs + other.runs)
-
     @property
     def rate(self) -> float | None:
         """Share of runs with the same decision; None without runs."""
