@@ -25,7 +25,6 @@ from runtape.attribution.variants import PieceTree, Variants
 from runtape.decision import Decision, Outcome
 from runtape.errors import IncompleteContext
 from runtape.evidence import fisher_less
-from runtape.models.scheduler import Scheduler
 from runtape.trials import Tally
 
 
@@ -117,21 +116,6 @@ def drop_p(tally: Tally, baseline: Tally, mode: Mode | None) -> float | None:
     if mode is Mode.DETERMINISTIC or not tally.runs or not baseline.runs:
         return None
     return fisher_less(tally.same, tally.runs, baseline.same, baseline.runs)
-
-
-def bill(scheduler: Scheduler, rounds: int) -> Calls:
-    """What went through a gate so far."""
-    spent = scheduler.spent
-    return Calls(
-        made=spent.made,
-        cached=spent.cached,
-        budget=scheduler.budget,
-        requests=spent.requests,
-        rounds=rounds,
-        errors=spent.errors,
-        input_tokens=spent.input_tokens,
-        output_tokens=spent.output_tokens,
-    )
 
 
 def incomplete(decision: Decision, error: IncompleteContext, budget: int) -> Investigation:

@@ -7,18 +7,18 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from runtape.attribution.assembly import bill, drop_p
+from runtape.attribution.assembly import drop_p
 from runtape.attribution.facts import Calls
-from runtape.attribution.sampling import Sample, draw
+from runtape.attribution.sampling import Gate, Sample, draw
 from runtape.attribution.stopping import StopSignal
 from runtape.attribution.streaming import stream
-from runtape.decision import Decision, DecisionRule, Outcome, OutcomeKind
+from runtape.decision import Decision, Outcome, OutcomeKind
 from runtape.decision.reading import calls_of, finds, words_of
 from runtape.decision.rules import compile_pattern
 from runtape.errors import ModelError
 from runtape.evidence import largest_rate, wilson
 from runtape.jsonio import Json
-from runtape.models.scheduler import Job, Scheduler
+from runtape.models.scheduler import Job
 from runtape.trials import Tally
 
 
@@ -142,8 +142,7 @@ class Distribution:
 
 
 def sample_bodies(
-    scheduler: Scheduler,
-    rule: DecisionRule,
+    gate: Gate,
     decision: Decision,
     bodies: Sequence[Json],
     runs: int,
@@ -160,22 +159,15 @@ def sample_bodies(
         ModelError: the model failed before the first reply.
         asyncio.CancelledError: after the last item, when the iterating task was cancelled.
     """
-    board = _Board(scheduler, rule, Distribution(decision, asked=runs), bodies)
+    board = _Board(gate, Distribution(decision, asked=runs), bodies)
     return stream(board.run, stop)
 
 
 class _Board:
     """Two columns that fill up."""
 
-    def __init__(
-        self,
-        scheduler: Scheduler,
-        rule: DecisionRule,
-        empty: Distribution,
-        bodies: Sequence[Json],
-    ) -> None:
-        self._scheduler = scheduler
-        self._rule = rule
+    def __init__(self, gate: Gate, empty: Distribution, bodies: Sequence[Json]) -> None:
+        self._gate = gate
         self._empty = empty
         self._jobs = [Job(body, empty.asked) for body in bodies]
         self._columns: list[list[Sample]] = [[] for _ in bodies]
@@ -189,7 +181,7 @@ class _Board:
 
         failure: str | None = None
         try:
-            self._columns = await draw(self._scheduler, self._rule, self._jobs, arrived)
+            self._columns = await draw(self._gate, self._jobs, arrived)
         except asyncio.CancelledError:
             pass  # stopped: the result is what arrived
         except ModelError as error:
@@ -203,7 +195,7 @@ class _Board:
         return replace(
             changed,
             baseline=before[0] if before else None,
-            calls=bill(self._scheduler, rounds=1),
+            calls=self._gate.bill(rounds=1),
             failure=failure,
         )
 

@@ -15,21 +15,20 @@ from runtape.attribution.narration import Inquiry, Narration
 from runtape.attribution.observations import Reactions
 from runtape.attribution.options import WhyOptions
 from runtape.attribution.protocol import Answers, Ask, Batch, SearchResult, Seen
-from runtape.attribution.sampling import Sample, draw
+from runtape.attribution.sampling import Gate, Sample, draw
 from runtape.attribution.search import Procedure
 from runtape.attribution.stopping import StopSignal
 from runtape.attribution.streaming import stream
 from runtape.context.context import Context
-from runtape.decision import Decision, DecisionRule
+from runtape.decision import Decision
 from runtape.errors import MissingKey, MissingPackage, ModelError
-from runtape.models.scheduler import Job, Scheduler
+from runtape.models.scheduler import Job
 
 
 def investigate(
     context: Context,
     decision: Decision,
-    rule: DecisionRule,
-    scheduler: Scheduler,
+    gate: Gate,
     options: WhyOptions,
     *,
     stop: StopSignal | None = None,
@@ -45,7 +44,7 @@ def investigate(
         MissingKey, MissingPackage: nobody can answer; nothing was asked.
         asyncio.CancelledError: after the last fact, when the task was cancelled.
     """
-    inquiry = Inquiry(context, decision, rule, scheduler, options)
+    inquiry = Inquiry(context, decision, gate, options)
     return stream(lambda emit: _Driver(inquiry, emit).run(), stop)
 
 
@@ -98,7 +97,7 @@ class _Driver:
                 self._story.note(step)
 
     async def _answers(self, batch: Batch) -> Answers:
-        scheduler = self._inquiry.scheduler
+        gate = self._inquiry.gate
         bodies = [self._story.variants.body(ask.change) for ask in batch]
         asks = [ask for ask, body in zip(batch, bodies, strict=True) if body is not None]
         jobs = [Job(b, a.runs) for a, b in zip(batch, bodies, strict=True) if b is not None]
@@ -107,9 +106,9 @@ class _Driver:
         def arrived(index: int, sample: Sample) -> None:
             self._story.see(asks[index].change, sample.outcome)
 
-        drawn = await draw(scheduler, self._inquiry.rule, jobs, arrived)
+        drawn = await draw(gate, jobs, arrived)
         self._story.end_round()
-        if scheduler.exhausted:
+        if gate.scheduler.exhausted:
             raise _BudgetSpent
         seen = {ask: self._seen(ask, samples) for ask, samples in zip(asks, drawn, strict=True)}
         return [seen.get(ask, []) for ask in batch]

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from runtape.attribution.assembly import Assembly, Ending, bill, drop_p
+from runtape.attribution.assembly import Assembly, Ending, drop_p
 from runtape.attribution.facts import (
     BaselineChanged,
     Calls,
@@ -38,11 +38,11 @@ from runtape.attribution.protocol import (
     WarningNote,
     Wording,
 )
+from runtape.attribution.sampling import Gate
 from runtape.attribution.troubles import troubles
 from runtape.attribution.variants import PieceTree, Variants
 from runtape.context.context import Context
-from runtape.decision import Decision, DecisionRule, Outcome
-from runtape.models.scheduler import Scheduler
+from runtape.decision import Decision, Outcome
 from runtape.trials import Tally
 
 
@@ -52,8 +52,7 @@ class Inquiry:
 
     context: Context
     decision: Decision
-    rule: DecisionRule
-    scheduler: Scheduler
+    gate: Gate
     options: WhyOptions
 
 
@@ -81,7 +80,7 @@ class Narration:
     def begin(self) -> None:
         """Say what is explained, and of what it is made up."""
         inquiry = self._inquiry
-        self._emit(Started(inquiry.decision, self.tree.pieces, inquiry.scheduler.budget))
+        self._emit(Started(inquiry.decision, self.tree.pieces, inquiry.gate.scheduler.budget))
 
     def ask(self, batch: Batch) -> None:
         """Say which removals are in flight."""
@@ -102,7 +101,7 @@ class Narration:
 
     def end_round(self) -> None:
         """Count a round that waited for the model; one served from the cache takes no time."""
-        requests = self._inquiry.scheduler.spent.requests
+        requests = self._inquiry.gate.scheduler.spent.requests
         if requests > self._requests:
             self._requests = requests
             self._rounds += 1
@@ -128,7 +127,9 @@ class Narration:
         for note in result.warnings:
             self.note(note)
         inquiry = self._inquiry
-        for warned in troubles(inquiry.context, inquiry.scheduler, self.variants, self.observed):
+        for warned in troubles(
+            inquiry.context, inquiry.gate.scheduler, self.variants, self.observed
+        ):
             self._warn(warned)
         ending = Ending(self._calls, tuple(self._warnings), self._seconds, failure)
         self._emit(Finished(self._assembly.investigation(inquiry.decision, result, ending)))
@@ -161,4 +162,4 @@ class Narration:
 
     @property
     def _calls(self) -> Calls:
-        return bill(self._inquiry.scheduler, self._rounds)
+        return self._inquiry.gate.bill(self._rounds)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from runtape.attribution.facts import Calls
 from runtape.decision import DecisionRule, Outcome
 from runtape.dialects.base import Reply
 from runtape.errors import ModelError
@@ -21,13 +22,41 @@ class Sample:
     outcome: Outcome
 
 
+Cost: TypeAlias = Callable[[int, int, int], float | None]
+"""From calls, input tokens and output tokens to US dollars; None when the price is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Who answers, what their replies are, and what they cost."""
+
+    scheduler: Scheduler
+    rule: DecisionRule
+    cost: Cost | None = None
+
+    def bill(self, rounds: int) -> Calls:
+        """What went through so far."""
+        spent = self.scheduler.spent
+        ins, outs = spent.input_tokens, spent.output_tokens
+        cost = None if ins is None or not self.cost else self.cost(spent.requests, ins, outs or 0)
+        return Calls(
+            made=spent.made,
+            cached=spent.cached,
+            budget=self.scheduler.budget,
+            requests=spent.requests,
+            rounds=rounds,
+            errors=spent.errors,
+            input_tokens=ins,
+            output_tokens=outs,
+            cost_usd=cost,
+        )
+
+
 OnSample: TypeAlias = Callable[[int, Sample], None]
 """Called with the job's index and each sample the moment it is judged."""
 
 
-async def draw(
-    scheduler: Scheduler, rule: DecisionRule, jobs: Sequence[Job], on_sample: OnSample
-) -> list[list[Sample]]:
+async def draw(gate: Gate, jobs: Sequence[Job], on_sample: OnSample) -> list[list[Sample]]:
     """Run `jobs` and judge each reply when it arrives; the result is in sample order, by job.
 
     A job has fewer samples than asked for when calls failed or the budget ended. When the model
@@ -38,7 +67,7 @@ async def draw(
     task_of: dict[int, asyncio.Task[Sample]] = {}
 
     async def judge(index: int, reply: Reply) -> Sample:
-        sample = Sample(reply, await rule.judge(reply))
+        sample = Sample(reply, await gate.rule.judge(reply))
         on_sample(index, sample)
         return sample
 
@@ -48,7 +77,7 @@ async def draw(
         task_of[id(reply)] = task
 
     try:
-        answers = await scheduler.run(jobs, arrived)
+        answers = await gate.scheduler.run(jobs, arrived)
         await asyncio.gather(*judging)
     except ModelError:
         await asyncio.gather(*judging, return_exceptions=True)

@@ -11,9 +11,12 @@ from runtape.context import Context
 from runtape.context.pieces import Piece
 from runtape.decision import Decision
 from runtape.workbench.questions import Question
+from runtape.workbench.tariffs import Tariff
 
 _CHARACTERS_PER_TOKEN = 4
 """Rule of thumb for English and JSON, used where the recording says nothing."""
+_REPLY_TOKENS = 300
+"""Of a reply, where the recording says nothing: on the high side for a decision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +29,10 @@ class Plan:
         calls: model replies it will probably take; cached ones count too.
         most: replies it can take at most.
         input_tokens: tokens of all `calls` together.
+        output_tokens: of all `calls`.
         assumed: whether the tokens are a guess from the length instead of recorded.
         model: the recorded model, or the one asked for; None when unknown.
+        cost_usd: price of all `calls`; None when it is not known.
     """
 
     decision: Decision
@@ -35,8 +40,10 @@ class Plan:
     calls: int
     most: int
     input_tokens: int
+    output_tokens: int
     assumed: bool
     model: str | None = None
+    cost_usd: float | None = None
 
 
 def plan_why(question: Question, context: Context, options: WhyOptions) -> Plan:
@@ -54,16 +61,20 @@ def plan_samples(question: Question, context: Context, runs: int) -> Plan:
 
 def _plan(question: Question, context: Context, pieces: tuple[Piece, ...], calls: int) -> Plan:
     options = question.options
-    tokens, assumed = _tokens_per_call(question, context)
+    recorded = _recorded_tokens(question)
+    ins = recorded.get("input") or max(1, len(context.request.text) // _CHARACTERS_PER_TOKEN)
+    outs = recorded.get("output") or _REPLY_TOKENS
     calls = min(calls, options.budget)
     return Plan(
         decision=question.decision,
         pieces=pieces,
         calls=calls,
         most=options.budget if pieces else calls,
-        input_tokens=tokens * calls,
-        assumed=assumed,
+        input_tokens=ins * calls,
+        output_tokens=outs * calls,
+        assumed="input" not in recorded,
         model=options.model_name or context.dialect.model(context.body),
+        cost_usd=Tariff(context, options).cost(calls, ins * calls, outs * calls),
     )
 
 
@@ -77,10 +88,9 @@ def _why_calls(pieces: int, *, deterministic: bool) -> int:
     return round(15 + 3.1 * doublings) if deterministic else round(23 + 8 * doublings)
 
 
-def _tokens_per_call(question: Question, context: Context) -> tuple[int, bool]:
+def _recorded_tokens(question: Question) -> dict[str, int]:
+    """What the recorded call took; only what was reported."""
     response = question.trace.tape.response_to(question.decision.request)
     tokens = response.meta.get("tokens") if response else None
-    recorded = tokens.get("input") if isinstance(tokens, dict) else None
-    if isinstance(recorded, int) and recorded > 0:
-        return recorded, False
-    return max(1, len(context.request.text) // _CHARACTERS_PER_TOKEN), True
+    counts = tokens.items() if isinstance(tokens, dict) else ()
+    return {name: n for name, n in counts if isinstance(n, int) and n > 0}

@@ -61,18 +61,11 @@ class WhyJob:
         if isinstance(self.context, IncompleteContext):
             yield Finished(incomplete(self.decision, self.context, self._options.budget))
             return
-        async with open_gate(self.question, self.context) as gate:
-            found = investigate(
-                self.context,
-                self.decision,
-                gate.rule,
-                gate.scheduler,
-                self._options,
-                stop=self._stop,
-            )
+        async with open_gate(self.question, self.context) as (gate, cache):
+            found = investigate(self.context, self.decision, gate, self._options, stop=self._stop)
             async with aclosing(found) as facts:
                 async for fact in facts:
-                    for told in _with_cache_warning(fact, gate.cache):
+                    for told in _with_cache_warning(fact, cache):
                         yield told
 
     def stop(self) -> None:
@@ -129,10 +122,8 @@ class SampleJob:
 
         See :func:`runtape.attribution.distribution.sample_bodies` for how it ends.
         """
-        async with open_gate(self.question, self.context) as gate:
-            growing = sample_bodies(
-                gate.scheduler, gate.rule, self.decision, self.bodies, self.runs, stop=self._stop
-            )
+        async with open_gate(self.question, self.context) as (gate, _):
+            growing = sample_bodies(gate, self.decision, self.bodies, self.runs, stop=self._stop)
             async with aclosing(growing) as distributions:
                 async for distribution in distributions:
                     yield distribution

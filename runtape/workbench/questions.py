@@ -7,14 +7,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from runtape.attribution.options import Asking
+from runtape.attribution.sampling import Gate
 from runtape.context import Context, build_context
-from runtape.decision import Decision, DecisionRule, Judge, make_rule
+from runtape.decision import Decision, Judge, make_rule
 from runtape.dialects.base import Reply
 from runtape.models.cache import Cache
 from runtape.models.judge import ModelJudge
 from runtape.models.scheduler import Scheduler, SchedulerOptions
 from runtape.models.selection import ModelOptions, default_workers, select_model
 from runtape.workbench.addresses import find_decision
+from runtape.workbench.tariffs import Tariff
 from runtape.workbench.traces import Trace
 
 
@@ -31,15 +33,6 @@ class Question:
         return build_context(self.trace.tape, self.decision.request)
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """What one job asks through."""
-
-    scheduler: Scheduler
-    rule: DecisionRule
-    cache: Cache | None
-
-
 def ask_about(trace: Trace, event: int | str, options: Asking) -> Question:
     """The question whether, or why, the model decides as it did at `event`.
 
@@ -52,7 +45,9 @@ def ask_about(trace: Trace, event: int | str, options: Asking) -> Question:
 
 
 @asynccontextmanager
-async def open_gate(question: Question, context: Context) -> AsyncIterator[Gate]:
+async def open_gate(
+    question: Question, context: Context
+) -> AsyncIterator[tuple[Gate, Cache | None]]:
     """Open model, cache and scheduler for one job, and close them after it.
 
     Raises ModelFunctionError, UsageError, or StorageError for a cache folder the user named.
@@ -64,13 +59,11 @@ async def open_gate(question: Question, context: Context) -> AsyncIterator[Gate]
     )
     cache = Cache.open(options.cache_folder) if options.cache else None
     scheduler = Scheduler(model, options=limits, cache=cache)
+    cost = Tariff(context, options).cost
     try:
-        judge = options.judge
-        if isinstance(judge, str):
-            async with _model_judge(judge, question, context, scheduler) as judge:
-                yield Gate(scheduler, _rule(question, judge), cache)
-        else:
-            yield Gate(scheduler, _rule(question, judge), cache)
+        async with _judge(question, context, scheduler) as judge:
+            rule = make_rule(question.decision, exact_args=options.exact_args, judge=judge)
+            yield Gate(scheduler, rule, cost), cache
     finally:
         await scheduler.aclose()
         if cache is not None:
@@ -78,21 +71,20 @@ async def open_gate(question: Question, context: Context) -> AsyncIterator[Gate]
 
 
 @asynccontextmanager
-async def _model_judge(
-    name: str, question: Question, context: Context, scheduler: Scheduler
-) -> AsyncIterator[Judge]:
-    """A model that judges through the same gate: one budget, one bill."""
-    options = replace(_model_options(question.options), model_fn=None, model=name)
-    model = select_model(context.request, context.dialect, options=options)
-    beside = scheduler.beside(model)
+async def _judge(
+    question: Question, context: Context, scheduler: Scheduler
+) -> AsyncIterator[Judge | None]:
+    """The judge; a model judges through the same gate: one budget, one bill."""
+    named = question.options.judge
+    if not isinstance(named, str):
+        yield named
+        return
+    options = replace(_model_options(question.options), model_fn=None, model=named)
+    beside = scheduler.beside(select_model(context.request, context.dialect, options=options))
     try:
-        yield ModelJudge(beside, context.dialect, model=name, decision=question.decision)
+        yield ModelJudge(beside, context.dialect, model=named, decision=question.decision)
     finally:
         await beside.aclose()
-
-
-def _rule(question: Question, judge: Judge | None) -> DecisionRule:
-    return make_rule(question.decision, exact_args=question.options.exact_args, judge=judge)
 
 
 def _model_options(options: Asking) -> ModelOptions:
