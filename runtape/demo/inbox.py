@@ -116,17 +116,22 @@ def _contrary(request: Json) -> Answer:
 
 
 def _duties(seen: View) -> Answer | None:
-    """What the user asked for, a step at a time: list, read, file."""
+    """What the user asked for, a step at a time: list, read, file; what is filed is done with."""
     if not seen.user:
         return "Hello! What can I do for you?"
-    if seen.result("list_emails") is None:
-        return _call("list_emails")
-    for number in EMAILS:
-        if seen.result("read_email", email_id=number) is None:
-            return _call("read_email", email_id=number)
-    if seen.result("file_invoice", email_id=2) is None:
+    if seen.result("file_invoice"):
+        return None
+    if seen.called("file_invoice"):
         return _call("file_invoice", email_id=2)
-    return None
+    if not seen.result("list_emails"):
+        return _call("list_emails")
+    unread = (n for n in EMAILS if not seen.result("read_email", email_id=n))
+    number = next(unread, None)
+    return (
+        _call("file_invoice", email_id=2)
+        if number is None
+        else _call("read_email", email_id=number)
+    )
 
 
 def _follow(seen: View) -> Answer | None:

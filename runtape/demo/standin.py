@@ -42,12 +42,12 @@ class View:
     results: tuple[tuple[ToolCall, str], ...]
 
     def result(self, tool: str, **arguments: Any) -> str | None:
-        """Text of the newest result of this very call; None when there is none to see."""
-        found = None
-        for call, text in self.results:
-            if call.name == tool and call.arguments == arguments:
-                found = text
-        return found
+        """Text of the newest result of the tool, called with at least these arguments, or None."""
+        for call, text in reversed(self.results):
+            given = call.arguments if isinstance(call.arguments, dict) else {}
+            if call.name == tool and arguments.items() <= given.items():
+                return text
+        return None
 
     def called(self, tool: str) -> bool:
         """Whether the tool was called earlier."""
