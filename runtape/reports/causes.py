@@ -54,7 +54,7 @@ def _sentence(cause: Cause) -> str:
         }.get(cause.role, "")
         return f"this {KIND_WORDS[cause.pieces[0].kind]}{_standing(cause)}{tail}"
     return {
-        Role.EACH_ENOUGH: f"these {count} texts, each enough on its own: it stops only without all",
+        Role.EACH_ENOUGH: f"any of these {count} texts is enough; it stops only without all of them",
         Role.JOINT: f"these {count} texts together: it stops without any one of them",
         Role.MASKED: f"these {count} texts, hidden by what stands around them",
     }.get(cause.role, f"these {count} texts")
@@ -77,13 +77,13 @@ def _address(piece: Piece) -> str:
 
 def evidence_words(cause: Cause, found: Investigation) -> list[str]:
     """Both rates with their intervals, and the test: two lines."""
-    with_it = found.baseline
+    with_it, it = found.baseline, "it" if len(cause.pieces) == 1 else "them"
     if cause.p is None:
         return [
-            f"without it {tally(cause.without)}, with it {tally(with_it)}, at temperature 0",
+            f"without {it} {tally(cause.without)}, with {it} {tally(with_it)} at temperature 0",
             "every rerun of one context gave one answer, so there is no p",
         ]
-    rates = f"without it {_rate(cause.without)}, with it {_rate(with_it)}"
+    rates = f"without {it} {_rate(cause.without)}, with {it} {_rate(with_it)}"
     return [rates, _test_words(cause, found)]
 
 
@@ -97,7 +97,7 @@ def _test_words(cause: Cause, found: Investigation) -> str:
         return ""
     limit = f"needed {p_value(level)}"
     if found.slots:
-        limit += f" (5 % corrected for {plural(found.slots, 'variant')})"
+        limit += f" (5% corrected for {plural(found.slots, 'variant')})"
     if cause.p <= level or cause.claimed_p is None:
         return f"p = {p_value(cause.p)}, {limit}"
     claimed = f"claimed at {tally(cause.claimed_at)}, p = {p_value(cause.claimed_p)}"

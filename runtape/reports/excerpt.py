@@ -65,17 +65,20 @@ def _marked(text: str, room: int) -> list[str]:
 
 def _near_end(text: str, room: int) -> list[str]:
     """The last lines of what stands before."""
-    near = text[-room * (_NEAR + 1) :].rstrip()
+    near = text.rstrip()[-_NEAR * (room - 4) :]
+    whole = len(near) == len(text.rstrip())
+    if not whole:
+        near = near.partition(" ")[2] or near
     lines = _filled(near, room - 2)
-    if len(lines) <= _NEAR and len(near) == len(text.rstrip()):
+    if whole and len(lines) <= _NEAR + 1:
         return lines
-    first, *others = lines[-_NEAR:]
+    first, *others = lines[-_NEAR - 1 :]
     return [f"… {first.lstrip()}", *others]
 
 
 def _near_start(text: str, room: int) -> list[str]:
     """The first lines of what stands after."""
-    text = text.lstrip(" ")
+    text = text.strip(" ")
     lines = _filled(text[: room * (_NEAR + 1)], room - 2)
     if len(lines) <= _NEAR and len(text) <= room * (_NEAR + 1):
         return lines

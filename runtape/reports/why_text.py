@@ -66,7 +66,7 @@ def _baseline(sheet: Sheet, report: WhyReport) -> None:
 def _otherwise(sheet: Sheet, found: Investigation) -> None:
     ways = happenings(found.outcomes, decided_tools(found.decision))
     for way in [way for way in ways if not way.sample.same][:3]:
-        sheet.row("", Span(f"{way.count}× it {outcome_detail(way.sample, 44)}", Tone.QUIET))
+        sheet.prose("", f"{way.count}× it {outcome_detail(way.sample, 44)}", Tone.QUIET)
 
 
 def _warnings(sheet: Sheet, report: WhyReport) -> None:
@@ -90,7 +90,7 @@ def add_suggestions(sheet: Sheet, ideas: list[Suggestion]) -> None:
     """Commands to try next; never broken where a shell would not take it."""
     label = "Next"
     for idea in ideas:
-        sheet.row(label, Span(idea.purpose, Tone.QUIET))
+        sheet.prose(label, idea.purpose, Tone.QUIET)
         label = ""
         for text in idea.lines(sheet.room - 2):
             sheet.row("", "  ", Span(text, Tone.NAME))

@@ -40,8 +40,8 @@ def sentence(text: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as whole percent: ``82 %``."""
-    return f"{share * 100:.0f} %"
+    """A share as whole percent: ``82%``."""
+    return f"{share * 100:.0f}%"
 
 
 def tally(counts: Tally) -> str:
@@ -55,7 +55,7 @@ def of_runs(counts: Tally) -> str:
 
 
 def interval(low: float, high: float) -> str:
-    """An interval of a share in plain words: ``under 28 %``, ``over 82 %``, ``12–45 %``."""
+    """An interval of a share in plain words: ``under 28%``, ``over 82%``, ``12–45%``."""
     if low <= _EDGE and high >= 1 - _EDGE:
         return "anything"
     if low <= _EDGE:
