@@ -58,18 +58,20 @@ class Context:
         """The piece with this ref; raises RefNotFound, which names the nearest refs."""
         target = parse(ref)
         level, node = self._roots, None
+        passed = list(level)
         while found := _next(level, target):
             node = found
             if target in (node.ref, node.base):
                 return node.piece
             level = self._children(node)
+            passed[:0] = level
         if node is None:
             below = [root for root in self._roots if target.starts(root.ref)]
             if len(below) == 1:
                 return below[0].piece
         elif _means(node, target):
             return node.piece
-        raise self._not_found(ref, [*level, *self._roots])
+        raise self._not_found(ref, passed)
 
     def by_id(self, id: int) -> Piece:  # noqa: A002 - pieces have an id
         """The piece with this number; raises KeyError when there is none."""

@@ -77,9 +77,9 @@ class Sources:
         return waiting.popleft() if waiting else None
 
     def reply(self, text: str | None, call_ids: frozenset[str], entered: int) -> int | None:
-        """The llm_response event that said `text` or made one of these calls, before event `entered`."""
+        """The llm_response event that said `text` or made one of these calls, no later than `entered`."""
         for event, reply in self._replies:
-            if event < entered and (
+            if event <= entered and (
                 (text and reply.text and text.strip() == reply.text.strip())
                 or call_ids & {call.id for call in reply.tool_calls}
             ):

@@ -10,7 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from runtape.context.splitting.documents import split_document
-from runtape.context.splitting.lines import split_code, split_flow, split_lines
+from runtape.context.splitting.indented import split_indented, split_nested
+from runtape.context.splitting.lines import (
+    split_code,
+    split_flow,
+    split_lines,
+    split_program,
+)
+from runtape.context.splitting.literals import split_literal
 from runtape.context.splitting.markup import split_markup
 from runtape.context.splitting.paragraphs import (
     split_fence,
@@ -20,6 +27,7 @@ from runtape.context.splitting.paragraphs import (
     split_sections,
 )
 from runtape.context.splitting.parts import Part, Shape, Split
+from runtape.context.splitting.tables import ROW_SPLITTERS, split_rows
 
 __all__ = ["Part", "Shape", "Split", "split"]
 
@@ -43,17 +51,24 @@ _SPLITTERS: dict[Shape, tuple[Callable[[str], Split | None], ...]] = {
     Shape.LEAF: (),
     Shape.TEXT: (
         split_document,
+        split_literal,
+        split_indented,
         _split_tagged,
+        split_program,
         split_sections,
         split_paragraphs,
         split_fence,
         split_quote,
+        split_rows,
         split_markup,
         split_printed,
         split_lines,
     ),
     Shape.DOCUMENT: (split_document,),
+    Shape.LITERAL: (split_literal,),
+    Shape.INDENTED: (split_nested,),
     Shape.CODE: (split_code,),
     Shape.FLOW: (split_flow,),
+    **{shape: (splitter,) for shape, splitter in ROW_SPLITTERS.items()},
 }
 """What each shape is tried as, in order: the strictest first."""

@@ -35,6 +35,15 @@ _CODE = re.compile(
     r"[ \t]*(?:def|class|import|from|return|if|for|while|else|elif|try|except|function|const|let|var"
     r"|public|private|static|void|#include|//|/\*|\*|@\w|\$|>>>)\b|.*[;{}()\[\],:=]\s*$"
 )
+_STATEMENT = re.compile(
+    r"[ \t]*(?:\d+[:|\t→][ \t]*)?(?:"
+    r"(?:async |export )?(?:def|class|import|function|const|let|var|public|private|static)\s+\w"
+    r"|from\s+[\w.]+\s+import\b|#include\b|@\w+|(?:if|for|while|with|elif|except)\b.*:\s*$"
+    r"|(?:return|else|try|finally|raise|pass|break|continue|end|fi|done)\b\W*(?:\w+\W*)?$"
+    r"|[\w.\[\]]+\s*[-+*/]?=\s*\S|[\w.]+\(.*\)\s*$|.*[;{]\s*$|[)}\]]+[;,]?\s*$)"
+)
+_PROGRAM_LINES = 4
+_PROGRAM_SHARE = 0.4
 _ENDED = re.compile(r".*[.!?:;。！？…][\"'”’)\]*_`]*\s*", re.DOTALL)
 _FIRST_WORD = re.compile(r"\s*\S+")
 
@@ -65,11 +74,14 @@ class Unit:
 def split_lines(text: str) -> Split | None:
     """Lines, list items and sentences of a text without paragraphs; None when it is one sentence."""
     units = list(_units(text))
+    if len(units) == 1 and units[0].marked:
+        return Split(tuple(_parts(units)))
     found = [tagged_sentences(text, *unit.inner) for unit in units]
     alone = all(len(spans) <= 1 for spans in found)
     flat = sum(map(len, found)) <= _FLAT and not any(unit.marked for unit in units)
     if len(units) == 1 or (flat and not alone):
-        return _flat(text, units, found)
+        names = Names()
+        return several(sentence(names, s) for spans in found for s in spans if bears(text, *s))
     return several(_parts(units))
 
 
@@ -80,18 +92,19 @@ def split_code(text: str) -> Split | None:
     )
 
 
+def split_program(text: str) -> Split | None:
+    """The lines of a text that is program code, with line numbers or without."""
+    lines = [line.group() for line in _LINE.finditer(text)]
+    statements = sum(map(bool, map(_STATEMENT.match, lines)))
+    if len(lines) < _PROGRAM_LINES or statements < _PROGRAM_SHARE * len(lines):
+        return None
+    return split_code(text)
+
+
 def split_flow(text: str) -> Split | None:
     """The sentences of a text."""
     names = Names()
     return several(sentence(names, span) for span in tagged_sentences(text, 0, len(text)))
-
-
-def _flat(text: str, units: Sequence[Unit], found: Sequence[list[Span]]) -> Split | None:
-    names = Names()
-    parts = [sentence(names, span) for spans in found for span in spans if bears(text, *span)]
-    if len(units) == 1 and units[0].marked and len(parts) == 1:
-        return Split(tuple(parts))  # a bullet around one sentence
-    return several(parts)
 
 
 def _parts(units: Sequence[Unit]) -> Iterator[Part]:

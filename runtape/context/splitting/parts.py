@@ -38,8 +38,11 @@ class Shape(Enum):
     """Lines that are never joined."""
     FLOW = auto()
     """Words that run on over line breaks: sentences."""
-    CELLS = auto()
-    """A row of a table."""
+    TAB_ROW = auto()
+    COMMA_ROW = auto()
+    SEMICOLON_ROW = auto()
+    PIPE_ROW = auto()
+    """Rows of a table, by what divides their cells."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,13 @@ from runtape.context.splitting.parts import bears, trimmed
 # The segmenter slices its text by bytes around white space and panics on space of several bytes; a lone
 # surrogate has no UTF-8 form. Both are replaced one for one, so that positions stay.
 _UNSAFE = re.compile(r"[^\S \t\r\n]|[\ud800-\udfff]")
-_LOUD_END = re.compile(r"[!?][!?‽]+[\"'”’)\]]*\s+(?=\S)|[…]\s+(?=[A-ZÀ-Þ])")
+_MISSED = re.compile(
+    r"[!?][!?‽]+[\"'”’)\]]*\s+(?=\S)"  # ?! before a small letter
+    r"|…\s+(?=[A-ZÀ-Þ])"
+    # Words it takes for abbreviations (states, months, units) before a capital.
+    r"|(?<![\w.])(?:[Oo]k|[Nn]o|me|id|ill|miss|may|art|etc|ref|min|sec|la|pa|or|in|[a-z])\.\s+(?=[A-Z])"
+)
+"""Ends of sentences that the segmenter passes over."""
 
 
 def sentences(text: str, start: int, end: int) -> list[Span]:
@@ -40,16 +46,17 @@ def _segments(text: str, start: int, end: int) -> Iterator[Span]:
     at = start
     for piece in segment("en", _UNSAFE.sub(" ", source)):
         stop = at + len(piece)
-        for loud in _LOUD_END.finditer(text, at, stop):
-            yield at, loud.end()
-            at = loud.end()
+        for missed in _MISSED.finditer(text, at, stop):
+            yield at, missed.end()
+            at = missed.end()
         yield at, stop
         at = stop
 
 
-_NUMBER = re.compile(r"[(\[]?(?:\d{1,3}|[A-Za-z])[.)\]]*\Z")
+_MARK = re.compile(r"[(\[]?(?:\d{1,3}|[A-Za-z]|e\.g|i\.e)[.)\]]*\Z")
+"""What stands in front of a sentence: a number, a letter, an abbreviation."""
 
 
 def _stands(text: str, span: Span) -> bool:
     """Whether a segment is a sentence, not the number in front of one."""
-    return bears(text, *span) and _NUMBER.fullmatch(text, *span) is None
+    return bears(text, *span) and _MARK.fullmatch(text, *span) is None

@@ -118,6 +118,17 @@ YAML_PLAIN = Codec(
 """A plain or ``>`` YAML scalar: line breaks are spaces. New text is put on one line."""
 
 
+@lru_cache(maxsize=64)
+def yaml_block(indent: int, *, folded: bool) -> Codec:
+    """The inside of a block scalar (``|``, or folded ``>``) whose lines are indented by `indent`."""
+    margin = " " * indent
+    if folded:
+        token = re.compile(rf"[ \t]*(?:\r?\n[ ]{{0,{indent}}})+")
+        return Codec(token, _fold, lambda text: text.replace("\n", f"\n\n{margin}"))
+    token = re.compile(rf"\n[ ]{{1,{indent}}}") if indent else re.compile(r"(?!)")
+    return Codec(token, lambda _: "\n", lambda text: text.replace("\n", f"\n{margin}"))
+
+
 class View:
     """One layer of text, with the way back to the outermost source.
 
