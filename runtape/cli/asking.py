@@ -11,14 +11,12 @@ import click
 
 from runtape.cli.options import settings_with
 from runtape.context.edits import Fill
+from runtape.errors import IncompleteContext
 from runtape.reports.plan_text import Outlook, outlook_words
 from runtape.reports.sheet import safe
 from runtape.reports.why_report import Subject
 from runtape.settings import Settings
 from runtape.workbench import SampleJob, Trace, WhyJob, trace_files
-
-_REPLY_TOKENS = 300
-"""Tokens of a reply, for an estimate of its price: on the high side for a decision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,31 +85,22 @@ def fill_of(text: str) -> Fill | str:
 
 
 def outlook_of(job: WhyJob | SampleJob) -> Outlook:
-    """The plan of a job in numbers, with the price where it is known; raises IncompleteContext."""
+    """The plan of a job in numbers; raises IncompleteContext."""
     plan = job.plan
     return Outlook(
         decision=plan.decision,
         model=plan.model,
+        server=job.question.options.base_url or _recorded_server(job),
         calls=plan.calls,
         most=plan.most,
         input_tokens=plan.input_tokens,
-        cost_usd=_price(job, plan.model, plan.calls, plan.input_tokens),
+        cost_usd=plan.cost_usd,
         pieces=plan.pieces,
     )
 
 
-def _price(
-    job: WhyJob | SampleJob, model: str | None, calls: int, input_tokens: int
-) -> float | None:
-    options = job.question.options
-    if model is None or options.model_fn is not None:
-        return None
-    from runtape.models.prices import price  # noqa: PLC0415 - only for a person who is asked
-
-    origin = options.base_url or job.question.context().request.origin
-    if origin is None:
-        return None
-    return price(model, origin, input_tokens=input_tokens, output_tokens=calls * _REPLY_TOKENS)
+def _recorded_server(job: WhyJob | SampleJob) -> str | None:
+    return None if isinstance(job.context, IncompleteContext) else job.context.request.origin
 
 
 def confirm(outlook: Outlook) -> None:

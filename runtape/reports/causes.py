@@ -54,7 +54,7 @@ def _sentence(cause: Cause) -> str:
         }.get(cause.role, "")
         return f"this {KIND_WORDS[cause.pieces[0].kind]}{_standing(cause)}{tail}"
     return {
-        Role.EACH_ENOUGH: f"any of these {count} texts is enough; it stops only without all of them",
+        Role.EACH_ENOUGH: f"any of these {count} texts is enough: it stops without all of them",
         Role.JOINT: f"these {count} texts together: it stops without any one of them",
         Role.MASKED: f"these {count} texts, hidden by what stands around them",
     }.get(cause.role, f"these {count} texts")
@@ -95,7 +95,7 @@ def _test_words(cause: Cause, found: Investigation) -> str:
     level = cause.level if cause.level is not None else found.level
     if cause.p is None or level is None:
         return ""
-    limit = f"needed {p_value(level)}"
+    limit = f"needed ≤ {p_value(level)}"
     if found.slots:
         limit += f" (5% corrected for {plural(found.slots, 'variant')})"
     if cause.p <= level or cause.claimed_p is None:

@@ -7,11 +7,12 @@ from typing import Any
 from runtape.context.recorded import recorded_reply
 from runtape.dialects.base import Reply
 from runtape.jsonio import Json, dumps_text
+from runtape.reports.commands import shell_word
 from runtape.reports.sheet import Sheet, Span, Tone
 from runtape.reports.timeline import KINDS, response_error, row
 from runtape.reports.times import local_time
 from runtape.reports.words import call, duration, plural, size, tokens
-from runtape.tape.events import LLM_REQUEST, LLM_RESPONSE, Event, Request
+from runtape.tape.events import LLM_REQUEST, LLM_RESPONSE, Event
 from runtape.tape.reader import Tape
 
 _BODY = frozenset({"body", "splice", "base", "base64", "body_base64", "derived", "chunks"})
@@ -26,7 +27,7 @@ def event_sheet(tape: Tape, event: Event, columns: int = 80) -> Sheet:
     if event.parent is not None:
         sheet.prose("Parent", str(event.parent), Tone.QUIET)
     if event.type == LLM_REQUEST:
-        _request(sheet, tape.request(event.id), event)
+        _request(sheet, tape, event)
     elif event.type == LLM_RESPONSE:
         _response(sheet, event)
     else:
@@ -38,7 +39,8 @@ def event_sheet(tape: Tape, event: Event, columns: int = 80) -> Sheet:
     return sheet
 
 
-def _request(sheet: Sheet, request: Request, event: Event) -> None:
+def _request(sheet: Sheet, tape: Tape, event: Event) -> None:
+    request = tape.request(event.id)
     where = f"{request.origin or ''}{request.path or ''}"
     sheet.prose("Call", " ".join(word for word in (request.api, where) if word))
     _fields(sheet, {k: v for k, v in event.payload.items() if k in {"stream", "attempt", "scope"}})
@@ -47,18 +49,27 @@ def _request(sheet: Sheet, request: Request, event: Event) -> None:
         sheet.prose(
             "Not exact", ", ".join(f"{part} {how}" for part, how in inexact.items()), Tone.WARN
         )
-    body = request.body
-    if isinstance(body, dict):
-        settings = {k: v for k, v in body.items() if k not in _CONTENT}
-        sheet.prose("Settings", ", ".join(f"{k} {dumps_text(v)}" for k, v in settings.items()))
-        for name in _CONTENT & body.keys():
-            value = body[name]
-            count = f"{plural(len(value), 'entry', 'entries')}, " if isinstance(value, list) else ""
-            sheet.prose("Content", f"{name}: {count}{size(len(dumps_text(value)))}")
-    sheet.prose("", f"runtape context TRACE {request.event} shows it piece by piece", Tone.QUIET)
+    if isinstance(request.body, dict):
+        _body(sheet, request.body)
+    words = f"runtape context {shell_word(str(tape.path))} {request.event}"
+    sheet.prose("", f"piece by piece: {words}", Tone.QUIET)
 
 
-_CONTENT = frozenset({"messages", "input", "system", "tools", "instructions"})
+def _body(sheet: Sheet, body: Json) -> None:
+    settings = [f"{key} {dumps_text(value)}" for key, value in body.items() if key not in _CONTENT]
+    sheet.prose("Settings", ", ".join(settings))
+    label = "Content"
+    for name in _CONTENT:
+        if name not in body:
+            continue
+        value = body[name]
+        count = f"{plural(len(value), 'entry', 'entries')}, " if isinstance(value, list) else ""
+        sheet.prose(label, f"{name}: {count}{size(len(dumps_text(value)))}")
+        label = ""
+
+
+_CONTENT = ("system", "instructions", "messages", "input", "tools")
+"""Fields of a body that hold content, in reading order."""
 
 
 def _response(sheet: Sheet, event: Event) -> None:

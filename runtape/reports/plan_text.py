@@ -26,6 +26,7 @@ class Outlook:
     Attributes:
         decision: what it is about.
         model: who would be asked, or None when unknown.
+        server: where the requests would go, or None when unknown.
         calls: replies it will probably take, cached ones included.
         most: replies it can take at most.
         input_tokens: of all probable calls together.
@@ -35,6 +36,7 @@ class Outlook:
 
     decision: Decision
     model: str | None
+    server: str | None
     calls: int
     most: int
     input_tokens: int
@@ -46,8 +48,10 @@ def outlook_words(outlook: Outlook) -> str:
     """One sentence for a confirmation."""
     most = f", at most {outlook.most:,}" if outlook.most != outlook.calls else ""
     cost = f", about {dollars(outlook.cost_usd)}" if outlook.cost_usd is not None else ""
+    where = f" at {outlook.server}" if outlook.server else ""
+    times = f"about {plural(outlook.calls, 'time')}{most}"
     return (
-        f"This asks {outlook.model or 'the model'} about {plural(outlook.calls, 'time')}{most}: "
+        f"This asks {outlook.model or 'the model'}{where} {times}: "
         f"about {tokens(outlook.input_tokens)} tokens{cost}. Replies kept from before are free."
     )
 
@@ -78,6 +82,7 @@ def plan_json(outlook: Outlook) -> Json:
         "schema": "runtape.plan/1",
         "decision": decision_json(outlook.decision),
         "model": outlook.model,
+        "server": outlook.server,
         "calls": outlook.calls,
         "most": outlook.most,
         "input_tokens": outlook.input_tokens,

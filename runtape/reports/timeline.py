@@ -11,6 +11,7 @@ from runtape.dialects.base import Reply
 from runtape.jsonio import Json, dumps_text
 from runtape.reports.cells import cut, one_line
 from runtape.reports.sheet import Line, Part, Span, Tone, line
+from runtape.reports.times import local_time
 from runtape.reports.words import call, duration, listed, plural, quoted, tokens
 from runtape.tape.events import (
     ERROR,
@@ -111,9 +112,9 @@ def _plain(event: Event, **fields: Any) -> Row:
 
 
 def _start(event: Event) -> Row:
-    payload = event.payload
-    words = [str(payload[key]) for key in ("name", "started_at") if payload.get(key)]
-    return _plain(event, name=str(payload.get("name") or ""), detail=", ".join(words))
+    name = str(event.payload.get("name") or "")
+    words = [word for word in (name, local_time(event.ts)) if word]
+    return _plain(event, name=name, detail=", ".join(words))
 
 
 def _end(event: Event) -> Row:

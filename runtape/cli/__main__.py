@@ -1,0 +1,5 @@
+"""``python -m runtape.cli``."""
+
+from runtape.cli.entry import main
+
+main()
