@@ -57,11 +57,12 @@ class Assembly:
             level=claim.level,
             claimed_at=claim.claimed_at,
             claimed_p=claim.claimed_p,
-            instead=self._observed.instead(claim.change),
+            instead=self._observed.instead(claim.change, claim.without.runs),
             narrowed=tuple(Step(self._tree.piece(n), tally) for n, tally in claim.narrowed),
             rechecks=tuple(
                 Recheck(self._variants.recheck_name(wording), tally)
                 for wording, tally in claim.rechecks
+                if tally.runs
             ),
             enough_alone=claim.enough_alone,
         )

@@ -27,6 +27,7 @@ from runtape.attribution.ledger import UNCHANGED
 from runtape.attribution.observations import Observations
 from runtape.attribution.options import WhyOptions
 from runtape.attribution.protocol import (
+    NOISY_ENDPOINT,
     BaselineNote,
     Batch,
     Change,
@@ -118,6 +119,8 @@ class Narration:
         elif isinstance(note, UnfoldNote):
             self._emit(Unfolded(note.piece, self.tree.parts(note.piece)))
         elif isinstance(note, WarningNote):
+            if note.code == NOISY_ENDPOINT:
+                self.observed.start_over()
             self._warn(Warned(note.code, dict(note.numbers)))
         else:
             self._emit(CauseConfirmed(self._assembly.cause(note.claim)))
@@ -125,7 +128,7 @@ class Narration:
     def finish(self, result: SearchResult, failure: str | None) -> None:
         """Say what went wrong on the way, then the whole result: the last fact."""
         for note in result.warnings:
-            self.note(note)
+            self._warn(Warned(note.code, dict(note.numbers)))
         inquiry = self._inquiry
         for warned in troubles(
             inquiry.context, inquiry.gate.scheduler, self.variants, self.observed

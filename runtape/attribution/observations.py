@@ -59,10 +59,14 @@ class Observations:
         """Runs without exactly this one piece."""
         return self.tally(alone(piece))
 
-    def instead(self, change: Change) -> tuple[tuple[Outcome, int], ...]:
-        """What was done in place of the decision, most frequent first."""
-        others = (outcome for outcome in self.outcomes(change) if not outcome.same)
-        return tuple(Counter(others).most_common())
+    def instead(self, change: Change, runs: int) -> tuple[tuple[Outcome, int], ...]:
+        """What the newest `runs` runs did in place of the decision, most frequent first."""
+        newest = self.outcomes(change)[-runs:] if runs else []
+        return tuple(Counter(o for o in newest if not o.same).most_common())
+
+    def start_over(self) -> None:
+        """Forget everything: the search found that what it saw so far does not count."""
+        self._by_change.clear()
 
 
 class Reactions:

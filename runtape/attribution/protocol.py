@@ -148,6 +148,10 @@ class ClaimNote:
     claim: Claim
 
 
+NOISY_ENDPOINT = "noisy_endpoint"
+"""Code of the warning after which nothing seen so far counts: temperature 0 was none."""
+
+
 @dataclass(frozen=True, slots=True)
 class WarningNote:
     """Something the user should know, as a code and numbers."""

@@ -78,7 +78,7 @@ class Variants:
     """Bodies of changed contexts. The body of a change is made once and then remembered.
 
     Attributes:
-        unreachable: pieces of changes that leave no valid request, in the order they came up.
+        unreachable: pieces that cannot be taken out of the request; they stay where they are.
     """
 
     def __init__(self, context: Context, fill: Fill | str) -> None:
@@ -89,7 +89,7 @@ class Variants:
         self.unreachable: list[Piece] = []
 
     def body(self, change: Change) -> Json | None:
-        """The request with `change` made; None when no valid request is left that way."""
+        """The request with `change` made; None when it cannot be made at all."""
         if change not in self._bodies:
             self._bodies[change] = self._edited(change)
         return self._bodies[change]
@@ -102,13 +102,25 @@ class Variants:
         return fill.value if isinstance(fill, Fill) else fill
 
     def _edited(self, change: Change) -> Json | None:
-        edit = self._editor(change.wording)
         pieces = [self._context.by_id(number) for number in sorted(change.pieces)]
+        edit = self._editor(change.wording)
         try:
             return self._context.edited([edit(piece) for piece in pieces])
         except InvalidEdit:
-            self.unreachable.extend(piece for piece in pieces if piece not in self.unreachable)
-            return None
+            if change.wording is Wording.QUOTE:
+                return None  # quoting what is no text: a recheck less
+        # Without the stuck ones a group still tells something; alone they show no effect.
+        free = [piece for piece in pieces if self._reachable(piece)]
+        return self._context.edited([edit(piece) for piece in free])
+
+    def _reachable(self, piece: Piece) -> bool:
+        try:
+            self._context.edited([remove(piece, self._fill)])
+        except InvalidEdit:
+            if piece not in self.unreachable:
+                self.unreachable.append(piece)
+            return False
+        return True
 
     def _editor(self, wording: Wording) -> Callable[[Piece], Edit]:
         if wording is Wording.QUOTE:
