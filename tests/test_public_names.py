@@ -4,7 +4,48 @@ from __future__ import annotations
 
 import runtape
 
-PUBLIC = []
+PUBLIC = [
+    "AddressError",
+    "Distribution",
+    "EventNotFound",
+    "Fact",
+    "Fill",
+    "Finished",
+    "IncompleteContext",
+    "InvalidEdit",
+    "Investigation",
+    "MissingKey",
+    "MissingPackage",
+    "ModelError",
+    "ModelFunctionError",
+    "NotADecision",
+    "OddsOptions",
+    "ProviderError",
+    "Recorder",
+    "RecordingError",
+    "RefNotFound",
+    "Reply",
+    "RequestError",
+    "RerunOptions",
+    "RuntapeError",
+    "StorageError",
+    "ToolCall",
+    "Trace",
+    "TraceCorrupt",
+    "TraceError",
+    "TraceNotFound",
+    "TraceUnreadable",
+    "UsageError",
+    "WhyOptions",
+    "WhyReport",
+    "investigate",
+    "load",
+    "odds",
+    "record",
+    "rerun",
+    "why",
+    "why_async",
+]
 
 
 def test_public_names_are_the_documented_ones():
