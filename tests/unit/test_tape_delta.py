@@ -89,7 +89,19 @@ def test_digest_and_inserted_describe_the_body(bodies: list[bytes]) -> None:
         delta = written.history.delta(body)
         assert delta.digest.sha256 == hashlib.sha256(body).hexdigest()
         assert len(delta.inserted) == len(body) - delta.head - delta.tail
+        assert delta.base is None or delta.text == delta.inserted.decode()
         written.add(body)
+
+
+@pytest.mark.parametrize(("old", "new"), [("é", "©"), ("é", "è"), ("😀", "😁"), ("😀", "🀀")])
+def test_characters_that_share_bytes_are_not_split(old: str, new: str) -> None:
+    """Where two characters begin or end with the same bytes, the whole character is new."""
+    written = Written()
+    before, after = "before " * 20, " after" * 20
+    written.add((before + old + after).encode())
+    event = written.add((before + new + after).encode())
+    assert event.payload["splice"]["insert"] == new
+    assert written.resolve(event)[0].decode() == before + new + after
 
 
 def test_appended_message_costs_itself() -> None:

@@ -340,11 +340,14 @@ def test_event_without_its_newline_counts_once(tmp_path: Path) -> None:
 
 def test_truncated_file_is_noticed(tmp_path: Path) -> None:
     """A file cut back is read anew."""
-    path = write_lines(tmp_path / "t.jsonl", [start(), event(1), event(2)])
+    path = write_lines(tmp_path / "t.jsonl", [start(), *(event(n) for n in range(1, 50))])
     tape = Tape.open(path)
-    write_lines(path, [start(), event(5)])
-    assert tape.refresh() == 2
-    assert [read.id for read in tape] == [0, 5]
+    os.truncate(path, tape.heads[20].offset)
+    assert tape.refresh() == 20
+    with path.open("ab") as file:
+        file.write(line(event(77)))
+    assert tape.refresh() == 1
+    assert [read.id for read in tape] == [*range(20), 77]
 
 
 def test_replaced_file_is_noticed(tmp_path: Path) -> None:
