@@ -134,8 +134,8 @@ def _repaired_call(block: Json) -> Json:
 
 def _repaired_result(block: Json) -> Json:
     content = block.get("content")
-    if isinstance(content, list) and content:
-        content = changed(content, repaired_block) or REMOVED
+    if isinstance(content, list):
+        content = changed(content, repaired_block)
         block = with_key(block, "content", content)
     return block if content or not block.get("is_error") else {**block, "content": REMOVED}
 

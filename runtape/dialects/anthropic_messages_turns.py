@@ -23,7 +23,7 @@ def repaired_message(message: Json, *, last: bool) -> Json:
     if isinstance(content, list):
         content = changed(content, repaired_block)
         if all(kind_of(block) in _NEVER_LAST for _, block in entries(content)):
-            content = [] if prefill and not content else [*content, STAND_IN]
+            content = content if prefill and not content else [*content, STAND_IN]
     elif not is_readable(content) and not (prefill and isinstance(content, str)):
         content = REMOVED
     return with_key(message, "content", _without_trailing_space(content) if prefill else content)

@@ -63,8 +63,8 @@ class Slot:
 class ToolCall:
     """A tool call of the model.
 
-    `arguments` is the parsed object, or the raw text when it is not JSON. Calls that the server runs
-    itself (web search, MCP) count too.
+    `arguments` is the parsed object, or the raw text when it is not JSON. Calls that the server
+    runs itself (web search, MCP) count too.
     """
 
     name: str
@@ -177,15 +177,15 @@ class Dialect(Protocol):
         """Where its calls are posted, below :attr:`default_origin`: ``/chat/completions``."""
 
     def accepts(self, url_path: str) -> bool:
-        """Whether a POST to this URL path is a model call of this shape; prefixes vary by server."""
+        """Whether a POST to this URL path is a model call of this shape; prefixes may vary."""
 
     def slots(self, body: Json) -> list[Slot]:
         """All content slots in the order the model reads them: system, messages, tool definitions.
 
-        Tool definitions that stand in the message list (listings of MCP servers) come at their place.
-        The value of a slot is a non-empty string, except MEDIA (the whole part) and TOOL_CALL on
-        shapes whose arguments are an object. Reasoning and encrypted parts are no slots. Never
-        raises on odd bodies.
+        Tool definitions that stand in the message list (listings of MCP servers) come at their
+        place. The value of a slot is a non-empty string, except MEDIA (the whole part) and
+        TOOL_CALL on shapes whose arguments are an object. Reasoning and encrypted parts are no
+        slots. Never raises on odd bodies.
         """
 
     def tool_calls(self, body: Json) -> list[ToolCall]:
@@ -255,7 +255,7 @@ class Dialect(Protocol):
         """
 
     def render_choices(self, replies: Sequence[Reply], body: Json) -> Json:
-        """Like :meth:`render` with a choice per reply; shapes that cannot batch render the first."""
+        """Like :meth:`render` with a choice per reply; shapes without batches take the first."""
 
     def render_stream(self, reply: Reply, body: Json) -> list[str]:
         """The same answer as server-sent events, one element each, the last one terminal.

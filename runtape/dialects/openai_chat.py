@@ -201,7 +201,7 @@ def _message_slots(index: int, message: Json, names: dict[str, str]) -> Iterator
     yield from content_slots(message.get("content"), replace(base, path=(*base.path, "content")))
     if text_of(message.get("refusal")):
         yield replace(base, path=(*base.path, "refusal"))
-    if isinstance(message.get("audio"), dict):
+    if object_of(message.get("audio")):
         yield replace(base, path=(*base.path, "audio"), kind=SlotKind.MEDIA)
     yield from _call_slots(message, replace(base, kind=SlotKind.TOOL_CALL))
 

@@ -37,7 +37,7 @@ def fold(stream: str) -> FoldedStream:
         _add_chunk(response, choices, chunk)
     if response or choices:
         response["object"] = "chat.completion"
-        response["choices"] = [choices[index] for index in sorted(choices)]
+        response["choices"] = [_whole(choices[index]) for index in sorted(choices)]
     return FoldedStream(settle(response), terminal, error)
 
 
@@ -59,6 +59,13 @@ def _state(target: Json, stated: Json, except_for: tuple[str, ...]) -> None:
 def _new_choice(index: int) -> Json:
     message = {"role": "assistant", "content": None}
     return {"index": index, "message": message, "logprobs": None, "finish_reason": None}
+
+
+def _whole(choice: Json) -> Json:
+    """The choice without what only a stream has: the calls' positions."""
+    for _, call in entries(choice["message"].get("tool_calls")):
+        call.pop("index", None)
+    return choice
 
 
 def _add_choice(target: Json, choice: Json) -> None:
@@ -84,30 +91,28 @@ def _with_logprobs(old: Json, new: Json) -> Json:
 
 
 def _add_call(calls: list[Json], delta: Json) -> None:
-    at = _position(calls, delta)
-    if at is None:
-        calls.append({})
-        at = -1
+    target = _continued(calls, delta)
+    if target is None:
+        target = {}
+        calls.append(target)
     for key, value in delta.items():
-        if key != "index":
-            _accumulate(calls[at], key, value)
+        _accumulate(target, key, value)
 
 
-def _position(calls: list[Json], delta: Json) -> int | None:
-    """Which call a delta goes on with; None when it begins another.
+def _continued(calls: list[Json], delta: Json) -> Json | None:
+    """The call that a delta goes on with; None when it begins another.
 
-    By ``index``. Some servers leave it out or give every call the same one: there a new id begins a
-    call, and without ids a name does.
+    By ``index``, wherever the count begins. Some servers leave it out or give every call the same
+    one: there a new id begins a call, and without ids a name does.
     """
     index, call_id = delta.get("index"), delta.get("id")
-    at = index if isinstance(index, int) else len(calls) - 1
-    if not 0 <= at < len(calls):
-        return None
-    known = calls[at].get("id")
-    if call_id and known:
-        return at if call_id == known else None
-    named = isinstance(index, int) or not object_of(delta.get("function")).get("name")
-    return at if named else None
+    numbered = isinstance(index, int)
+    same = [call for call in calls if call.get("index") == index] if numbered else calls
+    target = same[-1] if same else None
+    if target is None or (call_id and target.get("id")):
+        return target if target is None or call_id == target["id"] else None
+    begins = not numbered and object_of(delta.get("function")).get("name")
+    return None if begins else target
 
 
 def _accumulate(target: Json, key: str, value: Any) -> None:

@@ -180,7 +180,7 @@ CHAT = {
 
 
 def without_positions(document):
-    """The SDK leaves each call's stream position in the final message; whole responses have none."""
+    """The SDK leaves each call's position in the final message; whole responses have none."""
     for entry in document.get("choices", ()):
         for item in entry["message"].get("tool_calls", ()):
             item.pop("index", None)
