@@ -55,6 +55,6 @@ PHASE_WORDS = {
     Phase.SCREEN: "removing pieces",
     Phase.NARROW: "narrowing down",
     Phase.CONFIRM: "confirming",
-    Phase.COMBINE: "trying sets of pieces",
-    Phase.DESCRIBE: "describing what was found",
+    Phase.COMBINE: "trying sets",
+    Phase.DESCRIBE: "describing",
 }

@@ -8,14 +8,18 @@ from difflib import SequenceMatcher
 from enum import Enum
 
 from runtape.context import Context
-from runtape.jsonio import Json
+from runtape.context.recorded import recorded_reply
+from runtape.jsonio import Json, dumps_text
 from runtape.reports.sheet import Line, Span, Tone, line
-from runtape.reports.timeline import KINDS, rows
-from runtape.reports.words import piece_words
+from runtape.reports.timeline import KINDS, row
+from runtape.reports.words import call, piece_words
+from runtape.tape.events import RUN_END, RUN_START, TOOL_RESULT, Event
 from runtape.tape.reader import Tape
 
 _NEAR = 2
 """Unchanged lines shown around a change."""
+_WHOLE = 100_000
+"""Characters of a call's arguments that are compared."""
 
 
 class Side(Enum):
@@ -48,10 +52,24 @@ def context_parts(context: Context) -> list[Part]:
 
 
 def run_parts(tape: Tape) -> list[Part]:
-    """The events of a run in words, without times and numbers that differ every time."""
-    return [
-        Part(KINDS.get(entry.type, entry.type), entry.error or entry.detail) for entry in rows(tape)
-    ]
+    """The events of a run in full words, without times and numbers that differ every time."""
+    return [Part(KINDS.get(event.type, event.type), _full_words(event)) for event in tape]
+
+
+def _full_words(event: Event) -> str:
+    if event.type == RUN_START:
+        return str(event.payload.get("name") or "")
+    if event.type == RUN_END:
+        return str(event.payload.get("status") or "")
+    if event.type == TOOL_RESULT and not event.payload.get("error"):
+        result = event.payload.get("result")
+        return result if isinstance(result, str) else dumps_text(result, indent=True)
+    reply = recorded_reply(event)
+    if reply is not None:
+        calls = [call(made.name, made.arguments, _WHOLE) for made in reply.tool_calls]
+        return "\n".join([*calls, reply.refusal or "", reply.text or ""]).strip()
+    entry = row(event)
+    return entry.error or entry.detail
 
 
 def changes(old: Sequence[Part], new: Sequence[Part]) -> Iterator[Change]:

@@ -72,13 +72,13 @@ def find(tape: Tape, pattern: str) -> Iterator[Hit]:
 
 
 def _find(tape: Tape, wanted: re.Pattern[str]) -> Iterator[Hit]:
+    seen: set[tuple[str, str]] = set()
     for event in tape:
-        if event.type == LLM_REQUEST:
-            if _may_hold(event, wanted):
-                yield from _in_request(tape, event, wanted)
-        else:
+        if event.type != LLM_REQUEST:
             for place, text in _texts(_searched(event)):
                 yield from _hits(event, place, text, wanted)
+        elif _may_hold(event, wanted):
+            yield from _in_request(tape, event, wanted, seen)
 
 
 def _may_hold(event: Event, wanted: re.Pattern[str]) -> bool:
@@ -97,7 +97,10 @@ def _plain(match: re.Match[str]) -> str:
     return _CONTROLS.get(escape, escape)
 
 
-def _in_request(tape: Tape, event: Event, wanted: re.Pattern[str]) -> Iterator[Hit]:
+def _in_request(
+    tape: Tape, event: Event, wanted: re.Pattern[str], seen: set[tuple[str, str]]
+) -> Iterator[Hit]:
+    """Matches in pieces that no earlier request had (`seen` remembers them)."""
     try:
         context = build_context(tape, event.id)
     except RuntapeError:
@@ -105,7 +108,8 @@ def _in_request(tape: Tape, event: Event, wanted: re.Pattern[str]) -> Iterator[H
             yield from _hits(event, place, _unescaped(text), wanted)
         return
     for root in context.roots:
-        if root.event == event.id and wanted.search(root.text):
+        if (root.ref, root.text) not in seen and wanted.search(root.text):
+            seen.add((root.ref, root.text))
             for piece in _holders(context, root, wanted):
                 yield from _hits(event, piece.ref, piece.text, wanted)
 

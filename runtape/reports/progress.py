@@ -28,8 +28,8 @@ from runtape.reports.cells import cut
 from runtape.reports.codes import PHASE_WORDS, STATE_GLYPHS
 from runtape.reports.decisions import decision_words
 from runtape.reports.leftovers import glimpse
-from runtape.reports.sheet import Line, Part, Span, Tone, line
-from runtape.reports.words import p_value, tally, tokens
+from runtape.reports.sheet import Line, Span, Tone, line
+from runtape.reports.words import dollars, p_value, tally, tokens
 from runtape.trials import Tally
 
 _RANK = {
@@ -48,7 +48,8 @@ _TONES = {
     PieceState.CONTRIBUTES: Tone.WARN,
     PieceState.SUSPECTED: Tone.STRONG,
 }
-_BAR = 20
+_BAR = 12
+_PHASE = 20
 
 
 @dataclass(slots=True)
@@ -172,22 +173,19 @@ def status_line(progress: Progress, columns: int = 80) -> Line:
     calls = progress.calls
     share = min(1.0, calls.made / calls.budget) if calls.budget else 0.0
     done = round(share * _BAR)
-    words = f"{calls.made} of {calls.budget} calls"
+    words = [f"{calls.made} of {calls.budget} calls"]
     if calls.cached:
-        words += f", {calls.cached} cached"
-    if calls.input_tokens:
-        words += f", {tokens(calls.input_tokens + (calls.output_tokens or 0))} tokens"
+        words.append(f"{calls.cached} cached")
     if progress.baseline.tally.runs:
-        words += f"  unchanged {tally(progress.baseline.tally)}"
-    phase = f"{PHASE_WORDS[progress.phase]:<26}"
-    parts: list[Part] = [
-        phase,
-        Span("━" * done, Tone.GOOD),
-        Span("─" * (_BAR - done), Tone.QUIET),
-        "  ",
-        cut(words, max(10, columns - _BAR - 28)),
-    ]
-    return line(*parts)
+        words.append(f"unchanged {tally(progress.baseline.tally)}")
+    if calls.input_tokens:
+        words.append(f"{tokens(calls.input_tokens + (calls.output_tokens or 0))} tokens")
+    if calls.cost_usd:
+        words.append(dollars(calls.cost_usd))
+    phase = f"{PHASE_WORDS[progress.phase]:<{_PHASE}} "
+    room = max(10, columns - _PHASE - _BAR - 3)
+    bar = Span("━" * done, Tone.GOOD), Span("─" * (_BAR - done), Tone.QUIET)
+    return line(phase, *bar, "  ", cut(", ".join(words), room))
 
 
 def _piece_line(entry: PieceProgress, columns: int) -> Line:
