@@ -77,8 +77,14 @@ def _forgive_encoding() -> None:
 
 
 def _run(arguments: list[str]) -> int:
+    """Run the command, like click does, but leave broken pipes to the caller."""
+    if "_RUNTAPE_COMPLETE" in os.environ:
+        cli.main(arguments, prog_name="runtape")
     try:
-        return cli.main(arguments, prog_name="runtape", standalone_mode=False) or Exit.DONE
+        with cli.make_context("runtape", arguments) as context:
+            return cli.invoke(context) or Exit.DONE
+    except click.exceptions.Exit as end:
+        return end.exit_code
     except click.Abort:
         return Exit.INTERRUPTED
     except click.ClickException as error:

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import click
+from click.shell_completion import CompletionItem
 
 from runtape.cli.table import ENTRIES, SECTIONS
 
@@ -35,8 +36,21 @@ class LazyGroup(click.Group):
                 formatter.write_dl([(entry.name, entry.summary) for entry in entries])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Without any argument the newest run is opened."""
-        return super().parse_args(ctx, args or [VIEW])
+        """Without a command the newest run is opened, with the view's options if there are any."""
+        own = {name for parameter in self.get_params(ctx) for name in parameter.opts}
+        bare = not args or (args[0].startswith("-") and args[0] not in own)
+        if bare and not ctx.resilient_parsing:
+            args = [VIEW, *args]
+        return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+        """Commands, without importing any of them."""
+        return [
+            CompletionItem(entry.name, help=entry.summary)
+            for section in SECTIONS.values()
+            for entry in section
+            if entry.name.startswith(incomplete)
+        ]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -45,7 +59,7 @@ class LazyGroup(click.Group):
         name = args[0]
         if name in ENTRIES:
             return super().resolve_command(ctx, args)
-        if name.startswith("-") or _is_trace(name):
+        if _is_trace(name):
             return super().resolve_command(ctx, [VIEW, *args])
         raise click.UsageError(_unknown(name), ctx)
 
