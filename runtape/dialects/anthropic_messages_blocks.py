@@ -73,10 +73,7 @@ def _result_slots(content: Any, base: Slot) -> Iterator[Slot]:
         yield from _nested_slots(content, base)
     elif "encrypted_stdout" not in content:
         yield from (_inside(base, key) for key in ("stdout", "stderr") if text_of(content.get(key)))
-        inner, here = content.get("content"), _inside(base, "content")
-        yield from (
-            _plain_slots(inner, here) if isinstance(inner, dict) else _nested_slots(inner, here)
-        )
+        yield from _nested_slots(content.get("content"), _inside(base, "content"))
 
 
 def _nested_slots(content: Any, base: Slot) -> Iterator[Slot]:

@@ -40,7 +40,7 @@ def fold(stream: str) -> FoldedStream:
             terminal = True
             break
         else:
-            _add_block_event(blocks, inputs, str(kind), document)
+            _add_block_event(blocks, inputs, kind, document)
     _set_inputs(blocks, inputs)
     if message or blocks:
         message["content"] = [blocks[index] for index in sorted(blocks)]

@@ -6,11 +6,12 @@ in the turn that follows, results first; no result without its call.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 from runtape.dialects.anthropic_messages_blocks import STAND_IN, is_readable, repaired_block
 from runtape.dialects.base import REMOVED
-from runtape.dialects.paths import changed, entries, kind_of, with_key
+from runtape.dialects.paths import changed, entries, kind_of, unless_same, with_key
 from runtape.jsonio import Json
 
 _NEVER_LAST = frozenset({"thinking", "redacted_thinking"})
@@ -49,23 +50,26 @@ def repaired_pairs(messages: list[Any]) -> list[Any]:
     known: set[str] = set()
     open_calls: list[str] = []
     for index, message in enumerate(messages):
-        role = message.get("role") if isinstance(message, dict) else "system"
+        role = _role(message)
         if role == "assistant":
-            if open_calls:
-                result.append({"role": "user", "content": _answers(open_calls)})
             calls = _ids(message, "tool_use", "id")
             known.update(calls)
-            open_calls = _unanswered(calls, messages[index + 1 :])
-        elif role != "system":
-            message = _answering(_without_orphans(message, known), open_calls)  # noqa: PLW2901
+            answered = _answered_after(messages, index)
+            open_calls += [call for call in calls if call not in answered]
+            result.append(message)
+        elif role == "system":
+            result.append(message)
+        else:
+            result.append(_answering(_without_orphans(message, known), open_calls))
             open_calls = []
-        result.append(message)
     if open_calls:
         result.append({"role": "user", "content": _answers(open_calls)})
-    same = len(result) == len(messages) and all(
-        a is b for a, b in zip(messages, result, strict=True)
-    )
-    return messages if same else result
+    return unless_same(messages, result)
+
+
+def _role(message: Any) -> str:
+    """The role as far as turns are concerned: what is no message interrupts none."""
+    return str(message.get("role")) if isinstance(message, dict) else "system"
 
 
 def _ids(message: Any, kind: str, key: str) -> list[str]:
@@ -75,14 +79,20 @@ def _ids(message: Any, kind: str, key: str) -> list[str]:
     ]
 
 
-def _unanswered(calls: list[str], following: list[Any]) -> list[str]:
-    """The calls that the turn after them, up to the next assistant message, leaves open."""
+def _answered_after(messages: list[Any], index: int) -> set[str]:
+    """Ids answered in the turn after the assistant turn of message `index`.
+
+    Consecutive messages of one role are one turn to the API.
+    """
     answered: set[str] = set()
-    for message in following:
-        if isinstance(message, dict) and message.get("role") == "assistant":
+    answering = False
+    for message in islice(messages, index + 1, None):
+        role = _role(message)
+        if role == "assistant" and answering:
             break
+        answering = answering or role not in ("assistant", "system")
         answered.update(_ids(message, "tool_result", "tool_use_id"))
-    return [call for call in calls if call not in answered]
+    return answered
 
 
 def _without_orphans(message: Json, known: set[str]) -> Json:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from runtape.dialects.base import FoldedStream
+from runtape.dialects.content import content_text
 from runtape.dialects.paths import entries, object_of, text_of
-from runtape.dialects.sse import DONE, grow, read_events, settle, split_text, write_event
+from runtape.dialects.sse import DONE, Growing, grow, read_events, settle, split_text, write_event
 from runtape.jsonio import Json
 
 _STATED = frozenset({"id", "type", "role", "index", "expires_at", "format"})
@@ -130,6 +131,8 @@ def _accumulate(target: Json, key: str, value: Any) -> None:
         old.extend(value)
     elif isinstance(value, str):
         grow(target, key, value)
+    elif isinstance(value, list) and isinstance(old, (str, Growing)):
+        grow(target, key, content_text(value) or "")
     else:
         target[key] = value
 

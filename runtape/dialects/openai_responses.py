@@ -94,16 +94,13 @@ class OpenAIResponses(Shape):
     def without(self, body: Json, path: JsonPath) -> Json:
         """See :meth:`Dialect.without`; reasoning that led only to a deleted item goes with it."""
         shorter = super().without(body, path)
-        is_item = len(path) == len(("input", 0)) and path[0] == "input"
-        if not is_item or not isinstance(path[1], int):
+        if path[:1] != ("input",) or len(path) != len(("input", 0)):
             return shorter
-        items = body["input"]
-        start, after = path[1], object_of(items[path[1] + 1] if path[1] + 1 < len(items) else None)
-        while start and kind_of(object_of(items[start - 1])) == "reasoning":
-            start -= 1
-        if start == path[1] or is_generated(after):
+        items, at = body["input"], path[1]
+        first = _first_reason(items, int(at))
+        if first == at:
             return shorter
-        return self.repaired({**body, "input": [*items[:start], *items[path[1] + 1 :]]})
+        return self.repaired({**body, "input": [*items[:first], *items[int(at) + 1 :]]})
 
     def repaired(self, body: Json) -> Json:
         """See :meth:`Dialect.repaired`."""
@@ -217,6 +214,17 @@ class OpenAIResponses(Shape):
     def render_stream(self, reply: Reply, body: Json) -> list[str]:
         """See :meth:`Dialect.render_stream`."""
         return render_stream(self.render(reply, body))
+
+
+def _first_reason(items: list[Any], at: int) -> int:
+    """Where the reasoning begins that leads to item `at` and to nothing after it; else `at`."""
+    after = items[at + 1] if at + 1 < len(items) else None
+    if is_generated(object_of(after)):
+        return at
+    first = at
+    while first and kind_of(object_of(items[first - 1])) == "reasoning":
+        first -= 1
+    return first
 
 
 def _repaired_item(item: Json) -> Json:

@@ -171,6 +171,12 @@ CHAT = {
         chunk(choice({"content": "Yes"})),
         chunk(choice({}, finish="stop")),
     ],
+    "audio": [
+        chunk(choice({"role": "assistant", "audio": {"id": "audio_1", "transcript": "He"}})),
+        chunk(choice({"audio": {"transcript": "llo"}})),
+        chunk(choice({"audio": {"data": "AAAA"}})),
+        chunk(choice({"audio": {"expires_at": 1760000000}}, finish="stop")),
+    ],
     "azure": [
         chunk(id="", object="", created=0, model="", prompt_filter_results=[{"prompt_index": 0}]),
         chunk(choice({"role": "assistant", "content": "ok"}, content_filter_results={})),
@@ -564,3 +570,56 @@ def test_anthropic_message(name):
     folded = dialect_for("anthropic.messages").fold(text)
     assert folded.terminal
     assert plain(folded.response) == expected
+
+
+BETA = {
+    "mcp call and its result": [
+        start(),
+        *block(
+            0,
+            {
+                "type": "mcp_tool_use",
+                "id": "mcptoolu_1",
+                "name": "lookup",
+                "server_name": "docs",
+                "input": {},
+            },
+            json_delta('{"q": '),
+            json_delta('"x"}'),
+        ),
+        *block(
+            1,
+            {
+                "type": "mcp_tool_result",
+                "tool_use_id": "mcptoolu_1",
+                "is_error": False,
+                "content": [{"type": "text", "text": "page"}],
+            },
+        ),
+        *block(2, {"type": "text", "text": ""}, text_delta("Found.")),
+        *end("end_turn"),
+    ],
+    "compaction": [
+        start(),
+        *block(
+            0,
+            {"type": "compaction", "content": None},
+            {"type": "compaction_delta", "content": "So far.", "encrypted_content": "EqAB"},
+        ),
+        *block(1, {"type": "text", "text": ""}, text_delta("Go on.")),
+        *end("end_turn"),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", BETA)
+def test_beta_message(name):
+    """The same for what only the beta endpoints send."""
+    text = sse(*BETA[name], named=True)
+    with transport(text) as http:
+        client = Anthropic(api_key="x", base_url="http://t", http_client=http)
+        messages = [{"role": "user", "content": "hi"}]
+        with client.beta.messages.stream(model="m", max_tokens=9, messages=messages) as stream:
+            final = stream.get_final_message()
+    expected = plain(final.model_dump(mode="json", warnings=False))
+    assert plain(dialect_for("anthropic.messages").fold(text).response) == expected

@@ -161,6 +161,7 @@ def test_system_blocks():
         asking(USER, assistant(CALL), user({**RESULT, "content": []}), assistant()),
         asking(USER, assistant(CALL), user({**RESULT, "is_error": True}, text("x"))),
         asking(USER, assistant(THINKING, CALL), user(RESULT)),
+        asking(USER, assistant(text("a")), assistant(CALL), assistant(text("b")), user(RESULT)),
         asking(
             USER,
             assistant(CALL, {**CALL, "id": "t2"}),
@@ -218,9 +219,12 @@ def test_valid_oddities_are_left_alone(body):
             asking(USER, assistant(CALL), user({**RESULT, "content": REMOVED})),
         ),
         (
-            asking(USER, assistant(CALL), assistant(text("a"))),
+            asking(USER, assistant(CALL), assistant(text("a")), USER),
             asking(
-                USER, assistant(CALL), user({**RESULT, "content": REMOVED}), assistant(text("a"))
+                USER,
+                assistant(CALL),
+                assistant(text("a")),
+                user({**RESULT, "content": REMOVED}, text("hi")),
             ),
         ),
         (asking(USER, assistant(text("So: "))), asking(USER, assistant(text("So:")))),

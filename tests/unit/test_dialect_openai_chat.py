@@ -337,6 +337,14 @@ def test_whole_message_in_one_event():
     assert (reply.text, reply.tool_calls) == ("x", (ToolCall("send", {"to": "b"}, "c1"),))
 
 
+def test_content_in_parts():
+    """Deltas may bring parts between strings; reasoning among them is not the answer."""
+    thinking = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]
+    parts = [{"type": "text", "text": "b"}, {"type": "reference", "reference_ids": [1]}]
+    reply = fold({"content": thinking}, {"content": "a"}, {"content": parts}, {"content": "c"})
+    assert reply.text == "abc"
+
+
 def test_running_usage():
     """Usage repeated in every chunk is the last one's, and null does not wipe it out."""
     chunks = [
