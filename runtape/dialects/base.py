@@ -7,7 +7,7 @@ package speaks slots and replies.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol, TypeAlias
@@ -197,6 +197,9 @@ class Dialect(Protocol):
         `path` may also be that of a slot: its block goes; what cannot go is emptied or replaced by
         :data:`REMOVED`. Raises LookupError when there is no such place.
         """
+
+    def without_all(self, body: Json, paths: Iterable[JsonPath]) -> Json:
+        """Like :meth:`without` for several places at once; every path is one of `body` itself."""
 
     def repaired(self, body: Json) -> Json:
         """The body after edits, made valid again: no empty content, call/result pairs, alternation.

@@ -91,16 +91,14 @@ class OpenAIResponses(Shape):
         """See :meth:`Dialect.tool_calls`."""
         return [call for _, item in entries(body.get("input")) if (call := call_in(item))]
 
-    def without(self, body: Json, path: JsonPath) -> Json:
-        """See :meth:`Dialect.without`; reasoning that led only to a deleted item goes with it."""
-        shorter = super().without(body, path)
+    def deleted(self, body: Json, path: JsonPath) -> Json:
+        """See :meth:`Shape.deleted`; reasoning that led only to a deleted item goes with it."""
+        shorter = super().deleted(body, path)
         if path[:1] != ("input",) or len(path) != len(("input", 0)):
             return shorter
-        items, at = body["input"], path[1]
-        first = _first_reason(items, int(at))
-        if first == at:
-            return shorter
-        return self.repaired({**body, "input": [*items[:first], *items[int(at) + 1 :]]})
+        items, at = body["input"], int(path[1])
+        first = _first_reason(items, at)
+        return {**body, "input": [*items[:first], *items[at + 1 :]]}
 
     def repaired(self, body: Json) -> Json:
         """See :meth:`Dialect.repaired`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from runtape.dialects.base import JsonPath, Reply, Usage
@@ -58,20 +58,41 @@ class Shape(ABC):
 
     def without(self, body: Json, path: JsonPath) -> Json:
         """See :meth:`Dialect.without`."""
-        if len(path) > 1 and path[-1] in _PART_TEXTS and isinstance(path[-2], int):
-            path = path[:-1]
+        return self.without_all(body, [path])
+
+    def without_all(self, body: Json, paths: Iterable[JsonPath]) -> Json:
+        """See :meth:`Dialect.without_all`."""
+        shorter = body
+        for path in sorted({_block_path(path) for path in paths}, key=_position, reverse=True):
+            shorter = self.deleted(shorter, path)
+        return self.repaired(shorter)
+
+    def deleted(self, body: Json, path: JsonPath) -> Json:
+        """The body without the value at `path`, or with an empty one; not yet repaired."""
         value, key = value_at(body, path), path[-1]
-        if isinstance(key, int) or not isinstance(value, (str, dict)):
-            return self.repaired(removed_at(body, path))
-        if isinstance(value, str):
-            return self.repaired(replaced_at(body, path, "{}" if key == "arguments" else ""))
-        if key in _ARGUMENTS:
-            return self.repaired(replaced_at(body, path, {}))
-        return self.repaired(removed_at(body, path))
+        shorter: Json
+        if isinstance(key, str) and isinstance(value, str):
+            shorter = replaced_at(body, path, "{}" if key == "arguments" else "")
+        elif key in _ARGUMENTS and isinstance(value, dict):
+            shorter = replaced_at(body, path, {})
+        else:
+            shorter = removed_at(body, path)
+        return shorter
 
     def render_choices(self, replies: Sequence[Reply], body: Json) -> Json:
         """See :meth:`Dialect.render_choices`."""
         return self.render(replies[0], body)
+
+
+def _block_path(path: JsonPath) -> JsonPath:
+    """The path of the part, for that of its text."""
+    is_part = len(path) > 1 and path[-1] in _PART_TEXTS and isinstance(path[-2], int)
+    return path[:-1] if is_part else path
+
+
+def _position(path: JsonPath) -> list[tuple[int, str]]:
+    """Sorts the places of one document so that of two in a list the later one comes later."""
+    return [(step, "") if isinstance(step, int) else (-1, step) for step in path]
 
 
 def not_streamed(body: Json) -> Json:

@@ -278,6 +278,17 @@ def test_deleted_blocks():
     assert filled["messages"][2] == user({**RESULT, "content": REMOVED}, text("b"))
 
 
+def test_several_parts_of_one_block():
+    """Paths into one block, and blocks of one message, are all meant in the body as it was."""
+    document = {"type": "document", "title": "t", "source": {"type": "text", "data": "d"}}
+    body = asking(user(text("a"), document, text("b"), text("c")))
+    at = ("messages", 0, "content")
+    paths = [(*at, 0), (*at, 2, "text"), (*at, 2), (*at, 1, "title"), (*at, 1, "source", "data")]
+    shorter = ANTHROPIC.without_all(body, paths)
+    source = {"type": "text", "data": REMOVED}
+    assert shorter == asking(user({"type": "document", "source": source}, text("c")))
+
+
 def test_media_in_results():
     """A picture taken out of a result leaves a result behind."""
     body = asking(USER, assistant(CALL), user({**RESULT, "content": [IMAGE]}))

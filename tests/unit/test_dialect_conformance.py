@@ -270,6 +270,18 @@ class TestDialect:
             after = contents(dialect, shorter)
             assert [pair for pair in after if pair[1] not in (REMOVED, "{}")] == before
 
+    def test_deleting_all_at_once(self, dialect, body):
+        """Several places are deleted by their paths in the unchanged body, in whatever order."""
+        slots = [slot for slot in dialect.slots(body) if slot.kind is not SlotKind.TOOL_CALL]
+        for paths in ([slot.path for slot in slots], [slot.path for slot in reversed(slots)]):
+            shorter = dialect.without_all(body, paths)
+            assert complaints(dialect.name, shorter) == []
+            left = [value for _, value in contents(dialect, shorter)]
+            assert [v for v in left if v != REMOVED] == [
+                value_at(body, slot.path) for slot in picked(dialect, body, SlotKind.TOOL_CALL)
+            ]
+        assert dialect.without_all(body, []) is body
+
     def test_deleting_nothing(self, dialect, body):
         """A place that is not there is a LookupError."""
         for path in (("nowhere",), ("tools", 99), (*dialect.slots(body)[1].path, 0)):
