@@ -16,31 +16,37 @@ from runtape.attribution.gauge import DROPS
 from runtape.attribution.ledger import Ledger, Steps
 from runtape.attribution.protocol import Ask, Change
 
-_SURE = 0.95
-"""Posterior at which a unit is taken for the turning one."""
+_SURE, _SURE_SPOTLESS = 0.95, 0.9
+"""Posterior at which an answer is taken; wrong answers are found out later, cheaply when replies are steady."""
+_COMPLETE = 1.0
+"""Prior odds that what is already out turns the decision by itself."""
 
 
 def find_turning(
     ledger: Ledger, units: Sequence[int], fixed: frozenset[int] = frozenset()
 ) -> Steps[int | None]:
-    """Position of the last unit of the shortest prefix whose removal, besides `fixed`, turns the decision.
+    """Length of the shortest prefix whose removal, besides `fixed`, turns the decision; its last unit is needed.
 
-    None when the runs end before one stands out. The caller knows that removing all units turns it.
+    0: `fixed` turns it alone. None when the runs end before one answer stands out. The caller knows that
+    removing all units turns it.
     """
     prefixes = [Change(fixed | frozenset(units[:t])) for t in range(len(units) + 1)]
+    prior = [_COMPLETE if fixed else 0.0, *(1 / len(units) for _ in units)]
     used = {len(units)}
     spend = _patience(ledger, len(units))
+    sure = _SURE_SPOTLESS if ledger.gauge.spotless else _SURE
     while True:
-        posterior = _posterior(ledger, prefixes, used)
-        best = max(range(len(units)), key=posterior.__getitem__)
-        if posterior[best] >= _SURE:
+        posterior = _posterior(ledger, prefixes, prior, used)
+        best = max(range(len(prefixes)), key=posterior.__getitem__)
+        if posterior[best] >= sure:
             return best
-        cut = _middle(posterior)
-        if spend <= 0 or ledger.lost(prefixes[cut]):
+        cuts = _cuts(posterior, 3 if ledger.options.wide else 1)
+        runs = ledger.gauge.step
+        spend -= runs
+        if spend < 0 or any(ledger.lost(prefixes[cut]) for cut in cuts):
             return None
-        used.add(cut)
-        spend -= ledger.gauge.step
-        yield from ledger.run((Ask(prefixes[cut], ledger.gauge.step),))
+        used.update(cuts)
+        yield from ledger.run(Ask(prefixes[cut], runs) for cut in cuts)
 
 
 def _patience(ledger: Ledger, units: int) -> int:
@@ -48,27 +54,31 @@ def _patience(ledger: Ledger, units: int) -> int:
     return int((6 + 5 * log2(units + 1)) / max(ledger.gauge.rate, 0.2))
 
 
-def _posterior(ledger: Ledger, prefixes: Sequence[Change], used: set[int]) -> list[float]:
-    """For each unit, the probability that it is the turning one; uniform before the first run.
+def _posterior(
+    ledger: Ledger, prefixes: Sequence[Change], prior: Sequence[float], used: set[int]
+) -> list[float]:
+    """For each length, the probability that it is the shortest that turns the decision.
 
     What is left of the rate once it has turned is not known, but it is the same for every prefix: the
     posterior is a mixture over it.
     """
-    mixture = [0.0] * (len(prefixes) - 1)
+    mixture = [0.0] * len(prefixes)
     for left, weight in DROPS:
         gain = [log(weight), *(0.0 for _ in prefixes)]
         for t in used:
-            # the turning unit is inside the prefix, so its removal has turned: units before t gain
+            # a shortest length up to t means that this prefix has turned the decision
             score = ledger.gauge.score_of(left, ledger.tally(prefixes[t]))
             gain[0] += score
-            gain[t] -= score
-        scores = list(accumulate(gain))
-        mixture = [m + exp(min(s, 600.0)) for m, s in zip(mixture, scores, strict=False)]
+            gain[t + 1] -= score
+        scores = accumulate(gain[:-1])
+        mixture = [m + p * exp(min(s, 600.0)) for m, p, s in zip(mixture, prior, scores, strict=True)]
     total = sum(mixture)
     return [m / total for m in mixture]
 
 
-def _middle(posterior: Sequence[float]) -> int:
-    """The length of the prefix that holds half of the posterior; at least one unit, and not all."""
-    sums = list(accumulate(posterior))
-    return 1 + min(range(len(sums) - 1), key=lambda i: abs(sums[i] - 0.5))
+def _cuts(posterior: Sequence[float], parts: int) -> set[int]:
+    """The lengths that split the posterior into equal parts; never the whole, which is known to turn it."""
+    sums = list(accumulate(posterior))[:-1]
+    first = 0 if posterior[0] > 0 else 1
+    shares = [(part + 1) / (parts + 1) for part in range(parts)]
+    return {min(range(first, len(sums)), key=lambda t: abs(sums[t] - share)) for share in shares}

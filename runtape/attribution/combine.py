@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from runtape.attribution.ledger import Ledger, Steps
 from runtape.attribution.narrow import claim_smallest
 from runtape.attribution.protocol import Change
-from runtape.attribution.screen import assess, is_hot, race
+from runtape.attribution.screen import is_hot, race
 from runtape.attribution.sets import leaves
 
 _NONE = 2.0
@@ -39,7 +39,7 @@ def _keep_looked_up(ledger: Ledger, pieces: Sequence[int]) -> Steps[list[int]]:
     pieces = list(pieces)
     while pieces:
         change = Change(frozenset(pieces))
-        yield from assess(ledger, (change,))
+        yield from race(ledger, (change,), _NONE)
         again = ledger.lookups(change)
         if not is_hot(ledger, change) or again.isdisjoint(pieces):
             break

@@ -14,6 +14,7 @@ DROPS = ((0.02, 0.4), (0.15, 0.3), (0.4, 0.3))
 
 _DOUBT = 0.95
 """A rate is not taken for higher than this: one stray reply must not settle anything."""
+_NOTHING = Tally()
 _CERTAIN = 9.0
 """Score of one run at temperature 0, either way: beyond every threshold."""
 
@@ -51,21 +52,30 @@ class Gauge:
         return 1 if self.mode is Mode.DETERMINISTIC else 14
 
     @property
+    def spotless(self) -> bool:
+        """Whether every run of the baseline made the decision."""
+        return self.baseline.same == self.baseline.runs
+
+    @property
     def rate(self) -> float:
         """The baseline rate as scores take it: smoothed by half a run, and never quite certain."""
         if self.mode is Mode.DETERMINISTIC:
             return 0.999
         return min((self.baseline.same + 0.5) / (self.baseline.runs + 1), _DOUBT)
 
-    def score(self, tally: Tally) -> float:
+    def score(self, tally: Tally, like: Tally = _NOTHING) -> float:
         """λ: log likelihood ratio of "this is a cause" to "this does nothing". For order and stopping only.
 
-        A mixture over what a cause leaves of the baseline rate (Good, "Weight of evidence", 1985); the
-        baseline rate is smoothed by half a run so that a spotless baseline stays finite.
+        A mixture over what a cause leaves of the baseline rate; with `like`, what it left in those runs (a set
+        or whole that holds this) weighs the mixture: Good, "Weight of evidence: a brief survey", 1985.
         """
         if self.mode is Mode.DETERMINISTIC:
             return _CERTAIN * (tally.runs - 2 * tally.same)
-        return log(sum(weight * exp(self.score_of(left, tally)) for left, weight in DROPS))
+        prior = [weight * exp(self.score_of(left, like)) for left, weight in DROPS]
+        odds = (
+            p * exp(self.score_of(left, tally)) for p, (left, _) in zip(prior, DROPS, strict=True)
+        )
+        return log(sum(odds) / sum(prior))
 
     def score_of(self, left: float, tally: Tally) -> float:
         """Log likelihood ratio of "the rate fell to this share of the baseline's" to "it did not fall"."""
@@ -84,9 +94,9 @@ class Gauge:
             return None
         return max(self.level(size) for size in self.looks.sizes)
 
-    def odds(self, tally: Tally) -> float:
+    def odds(self, tally: Tally, like: Tally = _NOTHING) -> float:
         """The likelihood ratio behind :meth:`score`, capped so that sums stay finite."""
-        return exp(min(self.score(tally), 60.0))
+        return exp(min(self.score(tally, like), 60.0))
 
     def hot(self, tally: Tally) -> bool:
         """Whether the tally points to an effect."""

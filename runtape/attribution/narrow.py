@@ -47,7 +47,7 @@ def narrow(ledger: Ledger, piece: int, above: tuple[int, ...] = ()) -> Steps[boo
 def _narrow_children(
     ledger: Ledger, children: tuple[int, ...], path: tuple[int, ...], none: float
 ) -> Steps[bool]:
-    yield from race(ledger, [alone(c) for c in children], none)
+    yield from race(ledger, [alone(c) for c in children], none, alone(path[-1]))
     claimed = False
     hot = [c for c in children if is_hot(ledger, alone(c))]
     for child in by_promise(ledger, hot):

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Sequence
 
 from runtape.attribution.bisect import find_turning
 from runtape.attribution.facts import Mode, PieceState
-from runtape.attribution.ledger import Ledger, Steps, alone
+from runtape.attribution.ledger import UNCHANGED, Ledger, Steps, alone
 from runtape.attribution.protocol import Ask, Change
 from runtape.attribution.together import together
+from runtape.trials import Tally
 
 _FEW = 12
 """Up to this many pieces are removed one by one."""
@@ -82,11 +83,11 @@ def take_apart(ledger: Ledger, group: Sequence[int]) -> Steps[list[int]]:
     if not out and len(group) <= _SMALL:
         return (yield from screen_singly(ledger, group))
     if not out:
-        turning = yield from find_turning(ledger, group)
-        if turning is None:
+        length = yield from find_turning(ledger, group)
+        if length is None:
             halves = yield from together(take_apart(ledger, half) for half in deal(group, 2))
             return halves[0] + halves[1]
-        out = [group[turning]]
+        out = [group[length - 1]]
     rest = [p for p in group if p not in out]
     hot, others = yield from together((screen_singly(ledger, out), take_apart(ledger, rest)))
     return hot + others
@@ -116,21 +117,26 @@ def next_ask(ledger: Ledger, change: Change) -> Ask | None:
     return Ask(change, min(gauge.step, gauge.most - tally.runs))
 
 
-def race(ledger: Ledger, changes: Sequence[Change], none: float) -> Steps[None]:
+def race(
+    ledger: Ledger, changes: Sequence[Change], none: float, whole: Change = UNCHANGED
+) -> Steps[None]:
     """One run a round of the changes that may be the one, until one stands out or none is left.
 
     One of them is likely to have an effect; the posterior of each is its likelihood ratio over the sum of all
     of them plus `none`, the weight of "none of these".
     """
     runs = 2 if ledger.options.wide else ledger.gauge.step
-    while running := _undecided(ledger, changes, none):
+    while running := _undecided(ledger, changes, none, whole):
         yield from ledger.run(Ask(c, runs) for c in running)
 
 
-def _undecided(ledger: Ledger, changes: Sequence[Change], none: float) -> list[Change]:
+def _undecided(
+    ledger: Ledger, changes: Sequence[Change], none: float, whole: Change
+) -> list[Change]:
     gauge = ledger.gauge
     tallies = {c: ledger.tally(c) for c in changes}
-    odds = {c: gauge.odds(t) for c, t in tallies.items()}
+    like = Tally() if whole == UNCHANGED else ledger.tally(whole)
+    odds = {c: gauge.odds(t, like) for c, t in tallies.items()}
     total = none + sum(odds.values())
     best = max(changes, key=odds.__getitem__)
     score = gauge.score(tallies[best])

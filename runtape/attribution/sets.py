@@ -13,11 +13,12 @@ from math import inf
 
 from runtape.attribution.bisect import find_turning
 from runtape.attribution.ledger import Ledger, Steps
-from runtape.attribution.protocol import Change
-from runtape.attribution.screen import assess, is_hot
+from runtape.attribution.protocol import Ask, Change
 
 _LARGEST = 6
 """Members of the largest set that is still called one."""
+_ENOUGH, _NOT_ENOUGH = 1.5, -3.2
+"""Scores at which a smaller set is taken to do the same, or nothing. A padded set is worse than a few runs."""
 _ALL_NEEDED = 3
 """So many units in a row that were the last of what is left: nothing is special about them."""
 
@@ -58,28 +59,41 @@ def _collect(ledger: Ledger, units: list[int], ends: float) -> Steps[Found | Non
     members: tuple[int, ...] = ()
     in_a_row = 0
     while units and ledger.calls < ends:
-        turning = yield from find_turning(ledger, units, frozenset(members))
-        if turning is None:
+        length = yield from find_turning(ledger, units, frozenset(members))
+        if length is None:
             return None
-        in_a_row = in_a_row + 1 if turning == len(units) - 1 else 0
-        members += (units[turning],)
+        if length == 0:
+            return Found(members)
+        in_a_row = in_a_row + 1 if length == len(units) else 0
+        members += (units[length - 1],)
         if in_a_row >= _ALL_NEEDED or len(members) > _LARGEST:
             return Found(everything, diffuse=True)
-        found = Found(members)
-        yield from assess(ledger, (found.change,))
-        if is_hot(ledger, found.change):
-            return found
-        units = units[:turning]
-    return None
+        units = units[: length - 1]
+    return None if units else Found(members)
 
 
 def _drop_needless(ledger: Ledger, found: Found) -> Steps[Found]:
     """Put every member back once: one that can stay in the context is no part of the set."""
     while len(found.members) > 1:
         smaller = [Found(tuple(m for m in found.members if m != back)) for back in found.members]
-        yield from assess(ledger, [s.change for s in smaller])
-        enough = [s for s in smaller if is_hot(ledger, s.change)]
-        if not enough:
+        while asks := [ask for s in smaller if (ask := _next_ask(ledger, s, found))]:
+            yield from ledger.run(asks)
+        scores = {s: _likeness(ledger, s, found) for s in smaller}
+        best = max(smaller, key=scores.__getitem__)
+        if scores[best] < _ENOUGH:
             break
-        found = max(enough, key=lambda s: ledger.gauge.score(ledger.tally(s.change)))
+        found = best
     return found
+
+
+def _likeness(ledger: Ledger, smaller: Found, found: Found) -> float:
+    """Score of "the smaller set does what the set did" against "the smaller set does nothing"."""
+    return ledger.gauge.score(ledger.tally(smaller.change), ledger.tally(found.change))
+
+
+def _next_ask(ledger: Ledger, smaller: Found, found: Found) -> Ask | None:
+    tally, gauge = ledger.tally(smaller.change), ledger.gauge
+    undecided = _NOT_ENOUGH < _likeness(ledger, smaller, found) < _ENOUGH
+    if tally.runs and (not undecided or tally.runs >= gauge.most or ledger.lost(smaller.change)):
+        return None
+    return Ask(smaller.change, max(gauge.first - tally.runs, gauge.step))
