@@ -121,6 +121,7 @@ class Calls:
                     LLM_RESPONSE, payload, parent=call.event, meta=_meta(call, derived.replies)
                 )
             self._settle(call, end, derived.replies)
+            call.forget()
 
     def close(self) -> None:
         """End the calls whose response nobody has finished reading."""
@@ -212,6 +213,10 @@ class Call:
             "chunks": [[size, at] for size, at in zip(sizes, arrived, strict=False)],
             "first_byte_ms": arrived[0] if arrived else None,
         }
+
+    def forget(self) -> None:
+        """Let go of the body: whoever still holds the response need not hold it twice."""
+        self._chunks, self._times = [], []
 
     @property
     def latency_ms(self) -> float:

@@ -9,7 +9,7 @@ from runtape.dialects import dialect_of_path
 from runtape.recording.calls import Call, Calls, End
 from runtape.recording.journal import Journal
 from runtape.recording.tee import tee
-from runtape.recording.wire import credentials, read_headers, read_request, unpacker
+from runtape.recording.wire import read_headers, read_request, unpacker
 
 
 class Listener:
@@ -68,10 +68,8 @@ class Listener:
         with self._journal.guard("looking at a request"):
             dialect = dialect_of_path(request.url.path)
             if dialect is not None:
-                if self._journal.policy.secrets is not None:
-                    for value in credentials(request):
-                        self._journal.policy.secrets.learn(value)
-                return self._calls.begin(read_request(request, dialect))
+                sent = read_request(request, dialect, self._journal.policy.learn)
+                return self._calls.begin(sent)
         return None
 
     def _listen(self, call: Call, response: Any) -> None:

@@ -72,6 +72,11 @@ class Policy:
         self.redact = redact
         self.content = content
 
+    def learn(self, credential: str) -> None:
+        """Note a credential the agent uses, so that it is recognised anywhere else."""
+        if self.secrets is not None:
+            self.secrets.learn(credential)
+
     def clean(self, kind: str, payload: Json) -> Json:
         """The payload as it may be written. Raises RedactFailed when `redact` let us down."""
         if self.secrets is not None:

@@ -28,7 +28,7 @@ from runtape.recording.policy import Content, Policy, Redact
 from runtape.recording.secrets import Secrets, clean_arguments
 from runtape.recording.tools import Tools
 from runtape.recording.values import describe_error, encode
-from runtape.recording.wire import hooks_of, http_library, twin
+from runtape.recording.wire import http_library, is_hooked, twin, unhooked
 from runtape.tape.events import ERROR, NOTE, RUN_END, RUN_START, STATE
 from runtape.tape.writer import Durability, TapeWriter
 
@@ -87,7 +87,7 @@ class Recorder:
         self._calls = Calls(self._journal, self._root)
         self._tools = Tools(self._journal, self._calls.pending, self._root)
         self._listener = Listener(self._journal, self._calls)
-        self._wrapped: list[tuple[Callable[[], Any], Any]] = []
+        self._wrapped: list[Callable[[], Any]] = []
         _open_recorders.add(self)
 
     @property
@@ -123,7 +123,8 @@ class Recorder:
         if self.closed:
             raise RecordingError("The run has ended.", hint="wrap clients before closing it")
         if http_library(client) is not None:
-            return client if self._hears(client) else self._twin(client)
+            made: Client = twin(client, self._listener)
+            return client if is_hooked(client, self._listener) else made
         held: Any = client
         http = getattr(held, "_client", None)
         if http_library(http) is None:
@@ -131,9 +132,9 @@ class Recorder:
                 f"There is no http client in a {type(client).__qualname__}.",
                 hint="wrap an OpenAI or Anthropic client, or use log_llm_request",
             )
-        if not self._hears(http):
-            held._client = self._twin(http)  # noqa: SLF001 - the one name of the SDKs we rely on
-            self._wrapped.append((_weakly(client), held._client))  # noqa: SLF001
+        if not is_hooked(http, self._listener):
+            held._client = twin(http, self._listener)  # noqa: SLF001 - the one name we rely on
+            self._wrapped.append(_weakly(client))
         return client
 
     @overload
@@ -235,10 +236,10 @@ class Recorder:
         if self.closed:
             return
         _open_recorders.discard(self)
-        for client_of, made in self._wrapped:
+        for client_of in self._wrapped:
             client = client_of()
-            if client is not None and client._client is made:  # noqa: SLF001
-                client._client = made.runtape_original  # noqa: SLF001
+            if client is not None:
+                client._client = unhooked(client._client, self._listener)  # noqa: SLF001
         self._calls.close()
         end: Json = {
             "status": status,
@@ -275,12 +276,6 @@ class Recorder:
     def _note(self, kind: str, payload: Json) -> None:
         enclosing = scope.enclosing(self._journal)
         self._journal.write(kind, payload, parent=self._root if enclosing is None else enclosing)
-
-    def _hears(self, http: Any) -> bool:
-        return self._listener in hooks_of(http)
-
-    def _twin(self, http: Any) -> Any:
-        return twin(http, self._listener)
 
 
 def _run_start(policy: Policy, tags: Mapping[str, Any]) -> Json:

@@ -64,6 +64,9 @@ _BY_NAME = re.compile(
 )
 """Named as a secret, of no known shape: taken only when it also looks like one."""
 
+_HEARD = 32
+"""Credentials in use that are remembered."""
+
 _CREDENTIAL_FLAGS = re.compile(
     r"(?i)^-{1,2}[\w-]*(?:key|token|secret|password|passwd|authorization)[\w-]*"
 )
@@ -76,14 +79,18 @@ class Secrets:
     """
 
     def __init__(self) -> None:
+        self._heard: dict[str, bytes] = {}
         self._used: tuple[bytes, ...] = ()
         self._found: dict[bytes, bool] = {}  # whether the value of a credential field
 
     def learn(self, header: str) -> None:
         """Remember the credential in a header the agent sends, to recognise it anywhere else."""
-        literal = header.rpartition(" ")[2].encode()
-        if literal not in self._used and looks_secret(literal):
-            self._used = (*self._used, literal)
+        if header in self._heard:
+            return
+        self._heard[header] = header.rpartition(" ")[2].encode()
+        if len(self._heard) > _HEARD:  # some clients sign every request anew
+            self._heard.pop(next(iter(self._heard)), None)
+        self._used = tuple(filter(looks_secret, set(self._heard.values())))
 
     def scrub_json(self, value: Any, *, whole: bool = False) -> Any:
         """The JSON value without secrets, the very same object when it holds none.

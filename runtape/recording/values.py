@@ -151,7 +151,7 @@ class _Encoder:
             named = dict(zip(kind._fields, value, strict=True))
             return self._tagged(at, "namedtuple", self._mapping(named, at), kind)
         if hasattr(kind, "model_dump") and hasattr(kind, "model_validate"):
-            return self._tagged(at, "pydantic", value.model_dump(mode="json"), kind)
+            return self._tagged(at, "pydantic", value.model_dump(mode="json", warnings=False), kind)
         return self._near(value, kind, at)
 
     def _near(self, value: Any, kind: type, at: tuple[str | int, ...]) -> Any:

@@ -8,7 +8,7 @@ library is taken from the client given: nothing is imported here.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, Protocol
 
 from runtape.dialects.base import Dialect
@@ -17,15 +17,16 @@ from runtape.recording.calls import Sent
 
 _LIBRARIES = frozenset(("httpx", "httpx2"))
 
-_REQUEST_HEADERS = frozenset((b"anthropic-version", b"anthropic-beta", b"openai-beta"))
+_REQUEST_HEADERS = frozenset(("anthropic-version", "anthropic-beta", "openai-beta"))
 _RESPONSE_HEADERS = frozenset(
     (
-        *(b"content-type", b"content-encoding", b"x-request-id", b"request-id"),
-        *(b"retry-after", b"retry-after-ms", b"x-should-retry"),
-        *(b"openai-processing-ms", b"openai-version", b"openai-model"),
+        *("content-type", "content-encoding", "x-request-id", "request-id"),
+        *("retry-after", "retry-after-ms", "x-should-retry"),
+        *("openai-processing-ms", "openai-version", "openai-model"),
     )
 )
-_CREDENTIALS = frozenset((b"authorization", b"x-api-key", b"api-key", b"x-goog-api-key"))
+_CREDENTIALS = frozenset(("authorization", "x-api-key", "api-key", "x-goog-api-key"))
+_SDK = frozenset(("user-agent", "x-stainless-package-version", "x-stainless-retry-count"))
 _QUERY = frozenset(("api-version", "beta"))
 """Recorded query parameters and headers: all others may hold keys, or names of accounts."""
 
@@ -66,13 +67,28 @@ def twin(http: Any, hook: Hook) -> Any:
     return made
 
 
-def hooks_of(http: Any) -> list[Hook]:
-    """The hooks that requests of this client go through, outermost first."""
-    hooks = []
-    while hasattr(type(http), "runtape_original"):
-        hooks.append(http.runtape_hook)
+def is_hooked(http: Any, hook: Hook) -> bool:
+    """Whether requests of this client go through `hook`."""
+    while _is_twin(http):
+        if http.runtape_hook is hook:
+            return True
         http = http.runtape_original
-    return hooks
+    return False
+
+
+def unhooked(http: Any, hook: Hook) -> Any:
+    """The client without the twin that has `hook`, wherever it is among the twins around it."""
+    if not _is_twin(http):
+        return http
+    inner = unhooked(http.runtape_original, hook)
+    if http.runtape_hook is hook:
+        return inner
+    http.runtape_original = inner
+    return http
+
+
+def _is_twin(http: Any) -> bool:
+    return hasattr(type(http), "runtape_original")
 
 
 def _send(self: Any, request: Any, *, stream: bool = False, **options: Any) -> Any:
@@ -108,16 +124,21 @@ def _twin_class(cls: type, is_async: bool) -> type:  # noqa: FBT001 - the cache'
     return type(cls.__name__, (cls,), {**names, "__slots__": slots, "__del__": _del, **methods})
 
 
-def read_request(request: Any, dialect: Dialect) -> Sent:
-    """What may be recorded of an httpx request. A body that can be read only once is left alone."""
+def read_request(request: Any, dialect: Dialect, learn: Callable[[str], None]) -> Sent:
+    """What may be recorded of an httpx request. A body that can be read only once is left alone.
+
+    `learn` is told the headers that sign the request.
+    """
     url = request.url
-    headers, seen = {}, {}
-    for name, value in request.headers.raw:
-        lower = name.lower()
-        if lower in _REQUEST_HEADERS:
-            headers[lower.decode("ascii")] = value.decode("latin-1")
-        elif lower.startswith(b"x-stainless-") or lower == b"user-agent":
-            seen[lower] = value.decode("latin-1")
+    headers, sdk = {}, {}
+    for raw, value in request.headers.raw:
+        name, use = _use_of(raw)
+        if use is _REQUEST_HEADERS:
+            headers[name] = value.decode("latin-1")
+        elif use is _SDK:
+            sdk[name] = value.decode("latin-1")
+        elif use is _CREDENTIALS:
+            learn(value.decode("latin-1"))
     return Sent(
         api=dialect.name,
         provider=dialect.provider,
@@ -127,26 +148,27 @@ def read_request(request: Any, dialect: Dialect) -> Sent:
         query={k: v for k, v in url.params.items() if k in _QUERY} if url.query else {},
         headers=headers,
         body=_body(request),
-        retries=_count(seen.get(b"x-stainless-retry-count")),
-        sdk=_sdk(seen.get(b"user-agent"), seen.get(b"x-stainless-package-version")),
+        retries=_count(sdk.get("x-stainless-retry-count")),
+        sdk=_sdk(sdk.get("user-agent"), sdk.get("x-stainless-package-version")),
     )
 
 
-def credentials(request: Any) -> list[str]:
-    """Values of the headers that sign a request."""
-    return [
-        value.decode("latin-1")
-        for name, value in request.headers.raw
-        if name.lower() in _CREDENTIALS
-    ]
+@lru_cache(maxsize=256)
+def _use_of(raw: bytes) -> tuple[str, frozenset[str] | None]:
+    """Lower-case name of a request header, and which of the sets above it is in."""
+    name = raw.decode("latin-1").lower()
+    for use in (_REQUEST_HEADERS, _SDK, _CREDENTIALS):
+        if name in use:
+            return name, use
+    return name, None
 
 
 def read_headers(response: Any) -> dict[str, str]:
     """The response headers that may be recorded, lower-case names."""
     return {
-        name.lower().decode("ascii"): value.decode("latin-1")
-        for name, value in response.headers.raw
-        if name.lower() in _RESPONSE_HEADERS or b"ratelimit" in name.lower()
+        name: value
+        for name, value in response.headers.items()
+        if name in _RESPONSE_HEADERS or "ratelimit" in name
     }
 
 
@@ -176,7 +198,7 @@ def _count(text: str | None) -> int | None:
     return int(text) if text is not None and text.isdecimal() else None
 
 
-@cache
+@lru_cache(maxsize=64)
 def _sdk(user_agent: str | None, version: str | None) -> Json | None:
     """``OpenAI/Python 3.57.0`` says it well enough."""
     if user_agent is None:

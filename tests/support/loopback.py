@@ -19,12 +19,12 @@ import contextlib
 import gzip
 import select
 import socket
+import sys
 import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeAlias, final
 
@@ -171,6 +171,12 @@ class _Server(ThreadingHTTPServer):
         self.open.discard(request)
         super().shutdown_request(request)
 
+    def handle_error(self, *_: Any) -> None:
+        """A fault of this server is a fault of the test."""
+        error = sys.exc_info()[1]
+        if error is not None:
+            self.loopback.failures.append(error)
+
     def break_connections(self) -> None:
         for connection in list(self.open):
             _break(connection)
@@ -291,7 +297,7 @@ class _Connection(BaseHTTPRequestHandler):
 
     def _head(self, status: int, headers: Mapping[str, str]) -> bytes:
         lines = [
-            f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
+            f"HTTP/1.1 {status} Answer",
             f"x-request-id: req_{len(self.server.loopback.requests)}",
             *(f"{name}: {value}" for name, value in headers.items()),
         ]
@@ -315,11 +321,9 @@ def _replies(answer: Reply | Sequence[Reply] | Fault) -> list[Reply]:
 
 
 def _document(dialect: Dialect, replies: list[Reply], body: Json) -> Json:
-    """The response; further replies become further choices (shapes that have choices)."""
-    document, *others = [dialect.render(reply, body) for reply in replies]
-    for index, other in enumerate(others, start=1):
-        document["choices"] += [{**choice, "index": index} for choice in other["choices"]]
-    return document
+    if len(replies) == 1:
+        return dialect.render(replies[0], body)
+    return dialect.render_choices(replies, body)
 
 
 def _events(dialect: Dialect, replies: list[Reply], body: Json) -> list[str]:
