@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
+from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.cache import LRUCache
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -19,41 +20,52 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from runtape.reports.sheet import Tone
+from runtape_tui.actions import Scope, bindings
+
 _KEPT_STRIPS = 1_000
+POINTER = "▸"
+"""Stands at the left of the row under the cursor: its place does not depend on colours."""
 
 
 class LineView(ScrollView, can_focus=True):
     """A cursor over rows that a subclass draws one at a time.
 
     Subclasses implement :meth:`draw` and say how many rows there are with :meth:`set_rows`. Text of
-    a trace enters a strip only through :mod:`runtape_tui.safe`.
+    a trace enters a strip only through :mod:`runtape_tui.safe`. The first cell of a row is the
+    pointer's: leave it blank.
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"line-view--cursor"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "line-view--cursor",
+        "line-view--hidden",
+        "line-view--hit",
+        "line-view--hit-current",
+        *(f"line-view--{tone.name.lower()}" for tone in Tone),
+    }
 
     DEFAULT_CSS = """
-    LineView { height: 1fr; scrollbar-size-vertical: 1; scrollbar-size-horizontal: 1; }
-    LineView > .line-view--cursor { background: $block-cursor-blurred-background; }
-    LineView:focus > .line-view--cursor {
-        background: $block-cursor-background;
-        color: $block-cursor-foreground;
-        text-style: $block-cursor-text-style;
+    LineView {
+        height: 1fr;
+        background: $background;
+        scrollbar-size-vertical: 1;
+        scrollbar-size-horizontal: 1;
     }
+    LineView > .line-view--cursor { background: $surface; }
+    LineView:focus > .line-view--cursor { background: $primary 30%; }
+    LineView > .line-view--hidden { color: $warning; text-style: bold; }
+    LineView > .line-view--hit { background: $warning 35%; }
+    LineView > .line-view--hit-current { background: $warning; color: $background; }
+    LineView > .line-view--strong { text-style: bold; }
+    LineView > .line-view--quiet { color: $text-muted; }
+    LineView > .line-view--mark { color: $warning; text-style: bold; }
+    LineView > .line-view--good { color: $text-success; }
+    LineView > .line-view--bad { color: $text-error; }
+    LineView > .line-view--warn { color: $text-warning; }
+    LineView > .line-view--name { color: $text-accent; }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", "Up", show=False, id="cursor.up"),
-        Binding("down,j", "move(1)", "Down", show=False, id="cursor.down"),
-        Binding("ctrl+u", "move_page(-0.5)", "Half page up", show=False, id="cursor.half_up"),
-        Binding("ctrl+d", "move_page(0.5)", "Half page down", show=False, id="cursor.half_down"),
-        Binding("pageup,b", "move_page(-1)", "Page up", show=False, id="cursor.page_up"),
-        Binding("pagedown,space", "move_page(1)", "Page down", show=False, id="cursor.page_down"),
-        Binding("g,home", "move_to(0)", "Top", show=False, id="cursor.top"),
-        Binding("G,end", "move_to(-1)", "End", show=False, id="cursor.end"),
-        Binding("left,h", "pan(-8)", "Left", show=False, id="cursor.left"),
-        Binding("right,l", "pan(8)", "Right", show=False, id="cursor.right"),
-        Binding("enter", "choose", "Open", show=False, id="cursor.open"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.ROWS)]
 
     cursor: reactive[int] = reactive(0, repaint=False)
 
@@ -92,6 +104,7 @@ class LineView(ScrollView, can_focus=True):
         self._count = 0
         self._widest = 0
         self._strips: LRUCache[tuple[int, int], Strip] = LRUCache(_KEPT_STRIPS)
+        self._styles: dict[str, Style] = {}
 
     # What a subclass provides
 
@@ -141,6 +154,18 @@ class LineView(ScrollView, can_focus=True):
         self.cursor = row
         self._bring_into_view(row, centre=centre)
 
+    def style(self, name: str) -> Style:
+        """The style of the component class ``line-view--name``, without a background of its own."""
+        found = self._styles.get(name)
+        if found is None:
+            full = name if "--" in name else f"line-view--{name}"
+            found = self._styles[name] = self.get_component_rich_style(full, partial=True)
+        return found
+
+    def tone(self, tone: Tone) -> Style:
+        """The style of a tone of the reports."""
+        return self.style(tone.name.lower())
+
     # Textual's side
 
     def render_line(self, y: int) -> Strip:
@@ -149,24 +174,20 @@ class LineView(ScrollView, can_focus=True):
         row, width = top + y, self.size.width
         if row >= self._count:
             return Strip.blank(width, self.rich_style)
-        strip = self._drawn(row, width).crop(left, left + width)
+        strip = self._drawn(row, width)
+        base = self.rich_style
         if row == self.cursor:
-            strip = strip.apply_style(self._cursor_style())
-        return strip.extend_cell_length(width, self._background(row)).apply_offsets(left, row)
+            base += self.style("cursor")
+            strip = Strip([Segment(POINTER, self.style("name")), *strip.crop(1)])
+        strip = strip.crop(left, left + width).extend_cell_length(width)
+        return strip.apply_style(base).apply_offsets(left, row)
 
     def _drawn(self, row: int, width: int) -> Strip:
         key = (row, width)
         strip = self._strips.get(key)
         if strip is None:
-            strip = self.draw(row, width).apply_style(self.rich_style)
-            self._strips[key] = strip
+            strip = self._strips[key] = self.draw(row, width)
         return strip
-
-    def _background(self, row: int) -> Style:
-        return self._cursor_style() if row == self.cursor else self.rich_style
-
-    def _cursor_style(self) -> Style:
-        return self.get_component_rich_style("line-view--cursor")
 
     def watch_cursor(self, before: int, now: int) -> None:
         """Repaint the two rows concerned and tell the others."""
@@ -178,6 +199,7 @@ class LineView(ScrollView, can_focus=True):
     def notify_style_update(self) -> None:
         """Forget drawn rows when theme or focus changed their colours."""
         super().notify_style_update()
+        self._styles.clear()
         self._strips.clear()
 
     def on_resize(self) -> None:

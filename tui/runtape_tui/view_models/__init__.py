@@ -1,0 +1,1 @@
+"""What the screens show, as plain Python: no widget, no terminal."""

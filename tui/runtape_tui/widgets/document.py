@@ -1,0 +1,189 @@
+"""A document on the screen: a context, an event, a text; foldable, searched, tinted live."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from runtape.reports.sheet import Tone
+from runtape_tui.safe import Layer, painted, segments
+from runtape_tui.view_models.document import DocumentModel, Hit, Row, RowKind, Tint
+from runtape_tui.view_models.sections import Section, size_words
+from runtape_tui.widgets.line_view import LineView
+
+
+class Document(LineView):
+    """Shows a :class:`DocumentModel`."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        f"document--{tint.name.lower().replace('_', '-')}" for tint in Tint
+    }
+
+    DEFAULT_CSS = """
+    Document > .document--running { background: $primary 20%; }
+    Document > .document--no-effect { color: $text-muted; }
+    Document > .document--suspected { background: $warning 15%; }
+    Document > .document--required { background: $accent 30%; }
+    Document > .document--cause { background: $error 45%; text-style: bold; }
+    Document > .document--off { color: $text-disabled; text-style: strike; }
+    """
+
+    def __init__(self, model: DocumentModel | None = None, *, id: str | None = None) -> None:  # noqa: A002 - their name
+        super().__init__(id=id)
+        self.model = model or DocumentModel(())
+        self.wrap = True
+        self._hits: dict[int, list[Hit]] = {}
+        self._current: Hit | None = None
+        self._laid_out: int | None = None
+
+    # What others call
+
+    def show(self, model: DocumentModel, *, row: int = 0) -> None:
+        """Show another document from its top, the cursor on `row`."""
+        self.model = model
+        self._hits, self._current = {}, None
+        self._lay_out()
+        self.scroll_to(x=0, y=0, animate=False, force=True)
+        self.show_row(row)
+
+    def set_tints(self, tints: Mapping[int, Tint]) -> None:
+        """Change the tints of some pieces (by piece id); only their rows are painted again."""
+        self.redraw(self.model.tint(tints))
+
+    def set_wrap(self, wrap: bool) -> None:  # noqa: FBT001 - the one thing it says
+        """Wrap long lines, or let them be panned to."""
+        self.wrap = wrap
+        self._keep_place()
+
+    def show_piece(self, ref_or_id: str | int) -> None:
+        """Put the cursor on a piece; raises RefNotFound, or KeyError for a number."""
+        context = self.model.context
+        if context is None:
+            return
+        piece = context.by_id(ref_or_id) if isinstance(ref_or_id, int) else context.piece(ref_or_id)
+        row = self.model.row_of_piece(piece)
+        self._rows_changed()
+        self.show_row(row, centre=True)
+
+    def search(self, pattern: re.Pattern[str] | None) -> int:
+        """Light all matches; returns how many there are."""
+        self.model.search(pattern)
+        self._hits = {}
+        for hit in self.model.hits:
+            self._hits.setdefault(id(hit.section), []).append(hit)
+        self._current = None
+        self.redraw_all()
+        return len(self.model.hits)
+
+    # Drawing
+
+    def draw(self, row: int, width: int) -> Strip:
+        """One row: gutter, indentation, then heading or text."""
+        shown = self.model.row(row)
+        if shown.kind is RowKind.GAP:
+            return Strip([])
+        if shown.kind is RowKind.HEADING:
+            return Strip([*self._gutter(shown), *self._heading(shown.section)])
+        label: list[Segment] = []
+        indent = self.model.text_indent(shown.section)
+        if shown.kind is RowKind.FIELD:
+            indent = self.model.indent(shown.section)
+            label = segments(
+                f"{shown.section.label}  ", self.tone(Tone.QUIET), self.style("hidden")
+            )
+        blank = Segment(" " * (indent - 2))
+        return Strip([*self._gutter(shown), blank, *label, *self._text(shown)])
+
+    def _gutter(self, row: Row) -> list[Segment]:
+        section = row.section
+        over = [
+            tint
+            for start, end, tint in self.model.tints_in(section)
+            if row.kind is RowKind.HEADING or (start < max(row.end, 1) and end > row.start)
+        ]
+        if not over or (row.kind is RowKind.HEADING and section.level == 0 and not section.folded):
+            return [Segment("  ")]
+        return [Segment(" "), Segment(over[-1].value, self._tint(over[-1]))]
+
+    def _heading(self, section: Section) -> list[Segment]:
+        hidden, quiet = self.style("hidden"), self.tone(Tone.QUIET)
+        indent = " " * (self.model.indent(section) - 2)
+        fold = "▸ " if section.folded else "▾ "
+        if section.level:
+            label = segments(section.label, quiet, hidden)
+            return [Segment(indent), Segment(fold if section.folded else "", quiet), *label]
+        parts = [
+            Segment(f"{indent}{fold}", quiet),
+            *segments(section.label, self.tone(Tone.NAME), hidden),
+            Segment("  "),
+            *segments(section.title, self.tone(Tone.STRONG), hidden),
+        ]
+        if section.piece is not None:
+            parts.append(Segment(f"  {size_words(section)}", quiet))
+        if section.since is not None:
+            parts.append(Segment(f"  + new since #{section.since}", self.tone(Tone.GOOD)))
+        return parts
+
+    def _text(self, row: Row) -> list[Segment]:
+        section = row.section
+        shown = section.shown
+        layers: list[Layer] = [
+            (start, end, self._tint(tint)) for start, end, tint in self.model.tints_in(section)
+        ]
+        layers += [(start, end, self.style("hidden")) for start, end in shown.marks]
+        derived = shown.origins.derived
+        for hit in self._hits.get(id(section), ()):
+            lit = "hit-current" if hit is self._current else "hit"
+            layers.append((derived(hit.start), derived(hit.end), self.style(lit)))
+        return painted(shown.text, row.start, row.end, self.tone(section.tone), layers)
+
+    def _tint(self, tint: Tint) -> Style:
+        return self.style(f"document--{tint.name.lower().replace('_', '-')}")
+
+    # Layout
+
+    def on_resize(self) -> None:
+        """Wrap anew for another width."""
+        if self.size.width != self._laid_out:
+            self._keep_place()
+        super().on_resize()
+
+    def _keep_place(self) -> None:
+        """Lay out anew with the cursor on the same text."""
+        row = self.model.row(self.cursor) if self.cursor < self.model.row_count else None
+        self._lay_out()
+        if row is not None:
+            at = row.section.shown.origins.source(row.start)
+            self.show_row(self.model.row_of(row.section, at))
+
+    def _lay_out(self) -> None:
+        self._laid_out = self.size.width
+        self.model.lay_out(max(20, self.size.width - 1), wrap=self.wrap)
+        self._rows_changed()
+
+    def _rows_changed(self) -> None:
+        self.set_rows(self.model.row_count, widest=self.model.widest)
+
+    # Actions
+
+    def action_fold(self) -> None:
+        """Fold or unfold the section under the cursor."""
+        section = self.model.section_at(self.cursor)
+        if section is not None:
+            section = section.foldable
+            self.model.fold(section, folded=not section.folded)
+            self._rows_changed()
+            self.show_row(self.model.heading_row(section))
+
+    def action_fold_all(self) -> None:
+        """Fold all sections, or unfold them when all are folded."""
+        section = self.model.section_at(self.cursor)
+        if section is not None:
+            self.model.fold_all(folded=not all(top.folded for top in self.model.sections))
+            self._rows_changed()
+            self.show_row(self.model.heading_row(section))
