@@ -61,7 +61,7 @@ class _Growing:
 def _exit(found: Distribution, *, stopped: bool) -> Exit:
     if stopped:
         return Exit.INTERRUPTED
-    if found.failure:
+    if found.failure or not len(found):
         return Exit.FAILED
     complete = len(found) == found.asked
     return Exit.DONE if complete else Exit.NO_ANSWER

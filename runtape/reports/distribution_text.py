@@ -17,6 +17,7 @@ from runtape.reports.words import (
     of_runs,
     outcome_detail,
     p_value,
+    plural,
     sentence,
     tally,
 )
@@ -101,7 +102,8 @@ def _ways(sheet: Sheet, found: Distribution) -> None:
         sheet.row(label, head, Span(mark, Tone.MARK), Span(cut(row.detail, room), tone))
         label = ""
     if not rows:
-        sheet.row(label, Span("nothing: no run was completed", Tone.QUIET))
+        why = f": {plural(found.calls.errors, 'request')} failed" if found.calls.errors else ""
+        sheet.row(label, f"nothing: no run was completed{why}")
     if len(rows) > _SHOWN:
         rest = sum(row.changed for row in rows[_SHOWN:])
         sheet.row("", Span(f"and {len(rows) - _SHOWN} other ways, {rest} runs", Tone.QUIET))

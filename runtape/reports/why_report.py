@@ -45,6 +45,17 @@ class WhyReport:
     settings: Json = field(default_factory=dict)
     version: str = ""
 
+    def __str__(self) -> str:
+        from runtape.reports.why_text import why_sheet  # noqa: PLC0415 - it takes a WhyReport
+
+        return why_sheet(self).plain()
+
+    def to_json(self) -> Json:
+        """The ``runtape.why/1`` document."""
+        from runtape.reports.why_json import why_document  # noqa: PLC0415 - it takes a WhyReport
+
+        return why_document(self)
+
     @property
     def headline(self) -> Cause | None:
         """The cause that answers the question, or None."""
