@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from runtape.evidence.enumeration import FrozenBaseline, frozen_baselines, variant_error
 from runtape.evidence.fisher import fisher_less
-from runtape.evidence.intervals import clopper_pearson, largest_rate, wilson
+from runtape.evidence.intervals import clopper_pearson, largest_rate, newcombe, wilson
 from runtape.evidence.plan import (
     CONSISTENT,
     CONSISTENT_WIDE,
@@ -27,6 +27,7 @@ __all__ = [
     "fisher_less",
     "frozen_baselines",
     "largest_rate",
+    "newcombe",
     "plan_baseline",
     "variant_error",
     "wilson",

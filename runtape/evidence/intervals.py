@@ -23,6 +23,24 @@ def wilson(k: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
     return (low, high)
 
 
+def newcombe(k: int, n: int, kb: int, nb: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Two-sided interval for a fall: by how much `k` of `n` is a lower rate than `kb` of `nb`.
+
+    It is (-1, 1) without runs on either side. Source: R. G. Newcombe, "Interval Estimation for
+    the Difference between Independent Proportions", Statistics in Medicine 17 (1998), method 10:
+    from the score intervals of both rates.
+    """
+    if not n or not nb:
+        return (-1.0, 1.0)
+    rate, base = k / n, kb / nb
+    (low, high), (base_low, base_high) = wilson(k, n, confidence), wilson(kb, nb, confidence)
+    fall = base - rate
+    return (
+        fall - sqrt((base - base_low) ** 2 + (high - rate) ** 2),
+        fall + sqrt((base_high - base) ** 2 + (rate - low) ** 2),
+    )
+
+
 def clopper_pearson(k: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """Exact two-sided interval for the rate behind `k` of `n`: covers with at least `confidence`.
 
