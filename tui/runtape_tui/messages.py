@@ -1,0 +1,27 @@
+"""What jobs tell the screens, as messages of Textual."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.message import Message
+
+from runtape_tui.tickets import Ticket
+
+
+@dataclass
+class JobMoved(Message, bubble=False):
+    """There is something new to read in a ticket; a later one says the same."""
+
+    ticket: Ticket
+
+    def can_replace(self, message: Message) -> bool:
+        """One waiting message is enough, however much was told."""
+        return isinstance(message, JobMoved) and message.ticket is self.ticket
+
+
+@dataclass
+class JobEnded(Message, bubble=False):
+    """A job is over: its result, if there is one, is the last item of the ticket."""
+
+    ticket: Ticket
