@@ -18,6 +18,7 @@ from runtape.attribution.facts import (
     Verdict,
     Warned,
 )
+from runtape.attribution.gauge import Gauge
 from runtape.attribution.ledger import UNCHANGED
 from runtape.attribution.observations import Observations
 from runtape.attribution.protocol import Claim, SearchResult
@@ -96,17 +97,17 @@ class Assembly:
     def _results(self, result: SearchResult) -> Iterator[PieceResult]:
         for piece in self._tree.known():
             tally = self._observed.tally_without(piece.id)
-            state = result.states.get(piece.id) or _standing(tally, result.baseline)
+            state = result.states.get(piece.id) or _standing(tally, result)
             if piece.id in self._tree.roots or state is not PieceState.UNTESTED:
                 yield PieceResult(piece, tally, state, drop_p(tally, result.baseline, result.mode))
 
 
-def _standing(tally: Tally, baseline: Tally) -> PieceState:
+def _standing(tally: Tally, result: SearchResult) -> PieceState:
     """Of a part that was only passed on the way to a smaller one, or away from it."""
     if not tally.runs:
         return PieceState.UNTESTED
-    halved = 2 * tally.same * baseline.runs <= tally.runs * baseline.same
-    return PieceState.SUSPECTED if halved else PieceState.NO_EFFECT
+    gauge = Gauge(result.mode or Mode.CONSISTENT, result.baseline)
+    return PieceState.SUSPECTED if gauge.halves(tally) else PieceState.NO_EFFECT
 
 
 def drop_p(tally: Tally, baseline: Tally, mode: Mode | None) -> float | None:

@@ -195,7 +195,7 @@ class _Board:
         return replace(
             changed,
             baseline=before[0] if before else None,
-            calls=self._gate.bill(rounds=1),
+            calls=self._gate.bill(rounds=min(1, self._gate.scheduler.spent.requests)),
             failure=failure,
         )
 

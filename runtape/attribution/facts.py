@@ -284,4 +284,5 @@ class Investigation:
     slots: int | None = None
     seconds: float = 0.0
     failure: str | None = None
-    """The provider's or function's error text, for PROVIDER_FAILED."""
+    """The error text: the provider's or function's for PROVIDER_FAILED, what the tape lacks for
+    INCOMPLETE_CONTEXT."""

@@ -95,9 +95,10 @@ def find_decision(trace: Trace, spec: int | str, asking: Asking | None = None) -
     """
     asking = asking or Asking()
     target = Target(tool=asking.tool, match=asking.match, judged=asking.judge is not None)
-    if target == Target() and isinstance(spec, str) and spec.startswith(TOOL):
-        target = Target(tool=spec.removeprefix(TOOL))
     call = find_call(trace, spec)
+    by_name = isinstance(spec, str) and spec.startswith(TOOL) and call.pointed is None
+    if target == Target() and by_name:
+        target = Target(tool=str(spec).removeprefix(TOOL))
     return decide(call.event, call.request, call.reply, pointed=call.pointed, target=target)
 
 

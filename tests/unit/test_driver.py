@@ -255,6 +255,14 @@ def test_a_noisy_endpoint_starts_over(tmp_path):
     assert sum(n for _, n in report.outcomes) == report.baseline.runs
 
 
+def test_pieces_that_were_left_out_are_named(context):
+    """With a limit the newest pieces are tested, and the others are listed as untested."""
+    report = report_of(facts_of(context, max_pieces=3))
+    tested = {result.piece.id for result in report.pieces}
+    assert [p for p in context.roots if p.id not in tested] == list(report.untested)
+    assert report.untested
+
+
 # ── endings ───────────────────────────────────────────────────────────────────────────────────
 
 

@@ -254,6 +254,19 @@ def test_a_tool_name_picks_one_of_several_calls(tmp_path):
     assert (other.kind, other.pattern) == (DecisionKind.MATCH, "look")
 
 
+def test_one_of_several_calls_of_a_tool_is_the_one_pointed_at(tmp_path):
+    """Two calls of one tool in one reply: the last one is what `tool:NAME` points at."""
+    trace = trace_of(
+        tmp_path,
+        request(1),
+        reply(2, 1, made("send", "a", to="x"), made("send", "b", to="y")),
+        tool(3, "send", "a", to="x"),
+        tool(4, "send", "b", to="y"),
+    )
+    assert find_decision(trace, "tool:send").calls == (ToolCall("send", {"to": "y"}, "b"),)
+    assert find_decision(trace, 3).calls == (ToolCall("send", {"to": "x"}, "a"),)
+
+
 def test_a_request_without_a_reply_needs_a_name(tmp_path):
     """The trace ends with a request: only the user can say what is to be explained."""
     trace = trace_of(tmp_path, request(1))

@@ -21,7 +21,7 @@ from runtape.errors import (
     UsageError,
 )
 from runtape.tape.writer import TapeWriter
-from runtape.workbench import open_trace, prepare_odds, prepare_rerun, prepare_why
+from runtape.workbench import open_trace, prepare_odds, prepare_rerun, prepare_why, tariffs
 from runtape.workbench.blocking import run_blocking
 from runtape.workbench.results import changed_settings
 from runtape.workbench.verbs import investigate, load, odds, plan, rerun, why, why_async
@@ -101,6 +101,24 @@ def test_a_plan_is_near_what_is_spent(trace):
     """The estimate is the same order as a run without display runs."""
     report = why(trace, EVENT, **asking())
     assert plan(trace, EVENT).calls == pytest.approx(report.investigation.calls.made, rel=0.4)
+
+
+def test_a_known_price_is_told(trace, monkeypatch):
+    """Per call, times the calls; a price that is not known is asked for once."""
+    asked = []
+
+    def price(model, url, *, input_tokens, output_tokens):
+        asked.append((model, url))
+        return None if model == "m-2" else input_tokens / 1000 + output_tokens / 100
+
+    monkeypatch.setattr(tariffs, "price", price)
+    found = plan(trace, EVENT)
+    assert found.cost_usd == pytest.approx(found.calls * (0.25 + 3.0))
+    assert asked == [("m-1", "https://llm.example")]
+    unknown = tariffs.Tariff(trace.context(EVENT), Asking(model_name="m-2"))
+    assert [unknown.cost(3, 30, 30), unknown.cost(4, 40, 40)] == [None, None]
+    assert asked[1:] == [("m-2", "https://llm.example")]
+    assert plan(trace, EVENT, model_fn=gullible).cost_usd is None
 
 
 def test_mistakes_are_found_before_anything_is_asked(trace):
