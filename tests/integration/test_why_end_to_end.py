@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import random
 
+import openai
 import pytest
 
+import runtape
 from runtape.attribution.facts import (
     CallsChanged,
     Finished,
@@ -18,7 +20,7 @@ from runtape.attribution.facts import (
 )
 from runtape.dialects import dialect_for
 from runtape.dialects.base import Reply, ToolCall
-from runtape.jsonio import dumps, dumps_text
+from runtape.jsonio import dumps, dumps_text, loads
 from runtape.tape.writer import TapeWriter
 from runtape.workbench.verbs import investigate, rerun, why
 from tests.support import greenhouse
@@ -317,3 +319,47 @@ def test_a_server_that_breaks_down_leaves_a_partial_report(tmp_path):
     assert "key withdrawn" in found.failure
     assert found.baseline.runs >= 6
     assert found.calls.made > 0
+
+
+def test_what_was_recorded_can_be_explained():
+    """An agent runs under the recorder against a server; its last decision is explained there."""
+
+    def read_notes(bed: str) -> str:
+        return greenhouse.NOTES if bed == greenhouse.NUMBER else "[]"
+
+    def get_bed(name: str) -> str:
+        return greenhouse.BED if name == "north" else "{}"
+
+    def order_seeds(bed: str, item: str, trays: int) -> str:
+        return f"{trays} trays of {item} for {bed}"
+
+    def agent_of_the_nursery(_api, body, _number):
+        said = gullible(body)
+        unread = not any(message.get("tool_call_id") == "call_2" for message in body["messages"])
+        if unread and "soil" in str(body["messages"]):
+            said = {"tool": "read_notes", "arguments": {"bed": greenhouse.NUMBER}}
+        reply = Reply(said)
+        if not isinstance(said, str):
+            number = 1 + greenhouse.NAMES.index(said["tool"])
+            call = ToolCall(said["tool"], said["arguments"], f"call_{number}")
+            reply = greenhouse.calling(call)
+        return [reply] * body.get("n", 1)
+
+    with Loopback(agent_of_the_nursery) as server, runtape.record("nursery", dir="traces") as rec:
+        tools = {f.__name__: rec.tool(f) for f in (get_bed, read_notes, order_seeds)}
+        with openai.OpenAI(api_key="test", base_url=f"{server.url}/v1") as plain:
+            client = rec.wrap(plain)
+            seen = greenhouse.messages(0)
+            while "order_seeds" not in str(seen):
+                answer = client.chat.completions.create(
+                    model="m-1", messages=seen, tools=greenhouse.TOOLS
+                )
+                (call,) = answer.choices[0].message.tool_calls
+                result = tools[call.function.name](**loads(call.function.arguments))
+                seen.append(answer.choices[0].message.model_dump(exclude_none=True))
+                seen.append({"role": "tool", "tool_call_id": call.id, "content": result})
+        rec.close()
+        report = runtape.why("last", EVENT, runs=1)
+    assert headline(report)[1] == CAUSE
+    assert report.investigation.decision.calls[0].arguments == ORDER.arguments
+    assert greenhouse.BED in required(report)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 import threading
 
 import pytest
@@ -22,7 +20,6 @@ from runtape.errors import (
 )
 from runtape.tape.writer import TapeWriter
 from runtape.workbench import open_trace, prepare_odds, prepare_rerun, prepare_why, tariffs
-from runtape.workbench.blocking import run_blocking
 from runtape.workbench.results import changed_settings
 from runtape.workbench.verbs import investigate, load, odds, plan, rerun, why, why_async
 from tests.support import greenhouse
@@ -376,43 +373,3 @@ def test_why_and_odds_share_what_was_paid_for(trace, tmp_path):
     odds(trace, EVENT, model_fn="fake.py:answer", runs=10)
     report = why(trace, EVENT, model_fn="fake.py:answer", runs=1)
     assert report.investigation.calls.cached == 10
-
-
-# ── blocking ──────────────────────────────────────────────────────────────────────────────────
-
-
-def test_ctrl_c_lets_the_work_have_its_say():
-    """Interrupted, the work finishes what a cancellation leaves to do; then it is raised."""
-    said = []
-
-    async def work():
-        asyncio.get_running_loop().call_later(0.02, os.kill, os.getpid(), signal.SIGINT)
-        try:
-            await asyncio.sleep(5)
-        finally:
-            await asyncio.sleep(0)
-            said.append("last words")
-
-    with pytest.raises(KeyboardInterrupt):
-        run_blocking(work)
-    assert said == ["last words"]
-
-
-def test_blocking_returns_and_raises_what_the_work_does():
-    """Inside and outside of a loop."""
-
-    async def good():
-        return 7
-
-    async def bad():
-        raise ValueError("broken")
-
-    async def inside():
-        assert run_blocking(good) == 7
-        with pytest.raises(ValueError, match="broken"):
-            run_blocking(bad)
-
-    assert run_blocking(good) == 7
-    with pytest.raises(ValueError, match="broken"):
-        run_blocking(bad)
-    asyncio.run(inside())
