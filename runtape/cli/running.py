@@ -103,13 +103,16 @@ def live_view(lines: Callable[[int], list[Line]]) -> Iterator[Callable[[], None]
     console = Console(stderr=True, highlight=False, no_color=not colour)
     width = min(columns(), console.width)
 
-    def picture() -> Text:
-        pieces = [
-            (span.text, _STYLES[span.tone] if colour else "")
-            for line in lines(width)
-            for span in (*line.spans, _BREAK)
-        ]
-        return Text.assemble(*pieces, no_wrap=True, overflow="ellipsis", end="")
+    drawn: list[list[Line]] = [[]]
+
+    def draw() -> None:
+        newest = lines(width)
+        if newest == drawn[0]:
+            return
+        drawn[0] = newest
+        spans = (span for line in newest for span in (*line.spans, _BREAK))
+        pieces = [(span.text, _STYLES[span.tone] if colour else "") for span in spans]
+        live.update(Text.assemble(*pieces, no_wrap=True, overflow="ellipsis", end=""), refresh=True)
 
     live = Live(
         console=console,
@@ -119,4 +122,4 @@ def live_view(lines: Callable[[int], list[Line]]) -> Iterator[Callable[[], None]
         redirect_stderr=False,
     )
     with live:
-        yield lambda: live.update(picture(), refresh=True)
+        yield draw

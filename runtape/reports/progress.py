@@ -160,12 +160,11 @@ def _interest(entry: PieceProgress) -> tuple[int, float, int]:
 
 def progress_lines(progress: Progress, columns: int = 80, most: int = 8) -> list[Line]:
     """A few lines for a terminal: question, phase and spending, the pieces that fall."""
-    lines = []
-    if progress.decision is not None:
-        words = f"why event {progress.decision.event} {decision_words(progress.decision)}"
-        lines.append(line(Span(cut(words, columns), Tone.STRONG)))
-    lines.append(status_line(progress, columns))
-    return [*lines, *(_piece_line(entry, columns) for entry in progress.interesting(most))]
+    if progress.decision is None:
+        return [line(Span("reading the trace", Tone.QUIET))]
+    words = f"why event {progress.decision.event} {decision_words(progress.decision)}"
+    head = [line(Span(cut(words, columns), Tone.STRONG)), status_line(progress, columns)]
+    return [*head, *(_piece_line(entry, columns) for entry in progress.interesting(most))]
 
 
 def status_line(progress: Progress, columns: int = 80) -> Line:

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runtape.context import Context, build_context
 from runtape.errors import TraceNotFound
 from runtape.tape.events import Event
 from runtape.tape.reader import Tape
 
 if TYPE_CHECKING:
+    from runtape.context import Context
     from runtape.reports.grep import Hit
     from runtape.reports.summary import Summary
 
@@ -71,6 +71,7 @@ class Trace:
 
         Raises EventNotFound, NotADecision or IncompleteContext.
         """
+        from runtape.context import build_context  # noqa: PLC0415 - not needed for looking
         from runtape.workbench.addresses import find_call  # noqa: PLC0415 - it takes a Trace
 
         return build_context(self.tape, find_call(self, event).request)
