@@ -66,7 +66,7 @@ def wrap(text: str, cells: int) -> Iterator[str]:
     Line breaks of the text are kept, and so is the indentation of each line.
     """
     for line in text.split("\n"):
-        yield from _wrap_line(line.expandtabs(4).rstrip(), max(2, cells))
+        yield from _wrap_line(line.expandtabs(4).rstrip(" "), max(2, cells))
 
 
 def _wrap_line(line: str, cells: int) -> Iterator[str]:
@@ -76,7 +76,7 @@ def _wrap_line(line: str, cells: int) -> Iterator[str]:
             yield line
             return
         at = head.rfind(" ") if line[len(head)] != " " else len(head)
-        if at <= len(line) - len(line.lstrip()):
+        if at <= len(line) - len(line.lstrip(" ")):
             at = len(head)
-        yield line[:at].rstrip()
-        line = line[at:].lstrip()
+        yield line[:at].rstrip(" ")
+        line = line[at:].lstrip(" ")
