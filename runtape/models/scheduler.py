@@ -107,6 +107,7 @@ class Scheduler:
         self._variants: dict[bytes, _Variant] = {}
         self._batches = model.batches
         self._failed_in_a_row = 0
+        self._failed_last: ProviderError | None = None
 
     def beside(self, model: Model) -> Scheduler:
         """Another model (a judge, say) behind the same gate: one budget, workers and bill."""
@@ -146,6 +147,8 @@ class Scheduler:
         call = _Call(on_answer)
         wants = [_Want(call, index, job, self._variant(job)) for index, job in enumerate(jobs)]
         await self._work(call, wants)
+        if self._failed_last is not None and not (self.spent.made or self.spent.cached):
+            raise self._failed_last  # nobody ever answered: that is no rate of errors
         self._gate.exhausted = self._gate.exhausted or any(want.missing > 0 for want in wants)
         return [want.answer for want in wants]
 
@@ -218,6 +221,7 @@ class Scheduler:
         if not error.transient:
             raise error
         self._failed_in_a_row += 1
+        self._failed_last = error
         if self._failed_in_a_row >= self._gate.options.patience:
             raise ProviderError(
                 f"{error.message} ({self._failed_in_a_row} failures in a row)",

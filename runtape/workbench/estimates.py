@@ -10,7 +10,7 @@ from runtape.attribution.variants import PieceTree
 from runtape.context import Context
 from runtape.context.pieces import Piece
 from runtape.decision import Decision
-from runtape.workbench.questions import Question
+from runtape.workbench.questions import Question, answerer, asked_model
 from runtape.workbench.tariffs import Tariff
 
 _CHARACTERS_PER_TOKEN = 4
@@ -60,7 +60,8 @@ def plan_samples(question: Question, context: Context, runs: int) -> Plan:
 
 
 def _plan(question: Question, context: Context, pieces: tuple[Piece, ...], calls: int) -> Plan:
-    options = question.options
+    options, name = question.options, asked_model(question, context)
+    tariff = Tariff(answerer(question, context), name)
     recorded = _recorded_tokens(question)
     ins = recorded.get("input") or max(1, len(context.request.text) // _CHARACTERS_PER_TOKEN)
     outs = recorded.get("output") or _REPLY_TOKENS
@@ -73,8 +74,8 @@ def _plan(question: Question, context: Context, pieces: tuple[Piece, ...], calls
         input_tokens=ins * calls,
         output_tokens=outs * calls,
         assumed="input" not in recorded,
-        model=options.model_name or context.dialect.model(context.body),
-        cost_usd=Tariff(context, options).cost(calls, ins * calls, outs * calls),
+        model=name,
+        cost_usd=tariff.cost(calls, ins * calls, outs * calls),
     )
 
 

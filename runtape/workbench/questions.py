@@ -11,6 +11,7 @@ from runtape.attribution.sampling import Gate
 from runtape.context import Context, build_context
 from runtape.decision import Decision, Judge, make_rule
 from runtape.dialects.base import Reply
+from runtape.models.base import Model
 from runtape.models.cache import Cache
 from runtape.models.judge import ModelJudge
 from runtape.models.scheduler import Scheduler, SchedulerOptions
@@ -44,22 +45,33 @@ def ask_about(trace: Trace, event: int | str, options: Asking) -> Question:
     return Question(trace, decision, options)
 
 
+def answerer(question: Question, context: Context) -> Model:
+    """Who would answer; raises ModelFunctionError or UsageError. Nothing is called or connected."""
+    options = _model_options(question.options)
+    return select_model(context.request, context.dialect, options=options)
+
+
+def asked_model(question: Question, context: Context) -> str | None:
+    """Name of the model that is asked for; None when the request does not say."""
+    return question.options.model_name or context.dialect.model(context.body)
+
+
 @asynccontextmanager
 async def open_gate(
     question: Question, context: Context
 ) -> AsyncIterator[tuple[Gate, Cache | None]]:
     """Open model, cache and scheduler for one job, and close them after it.
 
-    Raises ModelFunctionError, UsageError, or StorageError for a cache folder the user named.
+    Raises ModelFunctionError or UsageError; a cache that cannot be used is off and says so.
     """
     options = question.options
-    model = select_model(context.request, context.dialect, options=_model_options(options))
+    model = answerer(question, context)
     limits = SchedulerOptions(
         budget=options.budget, workers=options.workers or default_workers(model)
     )
     cache = Cache.open(options.cache_folder) if options.cache else None
     scheduler = Scheduler(model, options=limits, cache=cache)
-    cost = Tariff(context, options).cost
+    cost = Tariff(model, asked_model(question, context)).cost
     try:
         async with _judge(question, context, scheduler) as judge:
             rule = make_rule(question.decision, exact_args=options.exact_args, judge=judge)

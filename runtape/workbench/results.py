@@ -15,7 +15,7 @@ from runtape.context import Context
 from runtape.jsonio import Json
 from runtape.models.loading import load_function
 from runtape.reports.why_report import Subject, WhyReport
-from runtape.workbench.questions import Question
+from runtape.workbench.questions import Question, asked_model
 
 _NAMES = {"model_name": "model"}
 """Options whose command line name is another."""
@@ -42,13 +42,12 @@ def changed_settings(options: Asking) -> Json:
 
 def subject_of(question: Question, context: Context | None) -> Subject:
     """Which trace and model a report is about."""
-    trace, options = question.trace, question.options
-    recorded = context.dialect.model(context.body) if context else None
+    trace = question.trace
     return Subject(
         path=str(trace.path),
         run_id=trace.run_id,
         name=trace.name,
-        model=options.model_name or recorded,
+        model=asked_model(question, context) if context else question.options.model_name,
         fidelity=dict(context.request.fidelity) if context else {},
     )
 

@@ -202,6 +202,19 @@ def test_a_provider_that_fails_at_once_is_an_error():
         sampled(Alternating(fail_at=0), [YES])
 
 
+def test_a_server_that_is_down_is_an_error_even_if_it_may_come_back():
+    """One request for all runs fails for the moment: there is no reply, and so a reason."""
+
+    class Down(Alternating):
+        batches = True
+
+        async def sample(self, *_):
+            raise ProviderError("connection refused", transient=True)
+
+    with pytest.raises(ProviderError, match="refused"):
+        sampled(Down(), [YES])
+
+
 def test_a_stop_leaves_what_arrived():
     """A stopped job ends with the replies it has."""
     stop = StopSignal()

@@ -263,6 +263,15 @@ def test_a_provider_that_never_answers_is_a_report_too(context):
     assert report.untested == context.roots
 
 
+def test_a_server_that_is_down_for_the_moment_is_told_with_its_words(context):
+    """A transient failure before any reply: no search over nothing, but the reason."""
+    error = ProviderError("connection refused", transient=True)
+    model = Scripted(reply_of(), batches=True, fail_at=0, error=error)
+    report = report_of(facts_of(context, model))
+    assert report.verdict is Verdict.PROVIDER_FAILED
+    assert "connection refused" in report.failure
+
+
 def test_a_missing_key_is_an_error_and_no_report(context):
     """Nobody was asked: there is nothing to report about."""
     model = Scripted(reply_of(), fail_at=0, error=MissingKey("no key"))

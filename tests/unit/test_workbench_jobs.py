@@ -20,6 +20,7 @@ from runtape.errors import (
 )
 from runtape.tape.writer import TapeWriter
 from runtape.workbench import open_trace, prepare_odds, prepare_rerun, prepare_why, tariffs
+from runtape.workbench.questions import answerer
 from runtape.workbench.results import changed_settings
 from runtape.workbench.verbs import investigate, load, odds, plan, rerun, why, why_async
 from tests.support import greenhouse
@@ -111,10 +112,12 @@ def test_a_known_price_is_told(trace, monkeypatch):
     monkeypatch.setattr(tariffs, "price", price)
     found = plan(trace, EVENT)
     assert found.cost_usd == pytest.approx(found.calls * (0.25 + 3.0))
-    assert asked == [("m-1", "https://llm.example")]
-    unknown = tariffs.Tariff(trace.context(EVENT), Asking(model_name="m-2"))
+    server = "https://llm.example/v1/chat/completions"
+    assert asked == [("m-1", server)]
+    job = prepare_why(trace, EVENT, WhyOptions(model_name="m-2"))
+    unknown = tariffs.Tariff(answerer(job.question, trace.context(EVENT)), "m-2")
     assert [unknown.cost(3, 30, 30), unknown.cost(4, 40, 40)] == [None, None]
-    assert asked[1:] == [("m-2", "https://llm.example")]
+    assert asked[1:] == [("m-2", server)]
     assert plan(trace, EVENT, model_fn=gullible).cost_usd is None
 
 
