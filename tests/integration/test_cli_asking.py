@@ -16,7 +16,8 @@ from jsonschema import Draft202012Validator
 import runtape.reports
 from runtape.cli.entry import cli
 from runtape.dialects.base import Reply
-from tests.support.command import command, environment, run
+from tests.support.command import command, environment, on_terminal, run
+from tests.support.hostile import smuggled
 from tests.support.loopback import Fault, Loopback
 from tests.support.runs import FORWARD, MODEL, NOTE, record_run
 
@@ -493,3 +494,61 @@ def test_a_context_of_five_megabytes(folder):
     assert code == 0
     assert f"▌ {NOTE}" in text
     assert len(text) < 6000
+
+
+class TestTerminal:
+    """What a person at a terminal sees and is asked."""
+
+    def test_a_person_is_asked_before_anything_is_spent(self, folder):
+        """Who, where, how often, how many tokens; declined: nothing was asked."""
+        with Loopback(answer) as server:
+            record_run(folder / "traces", name="wire", origin=server.url)
+            screen = on_terminal(folder, "why", "wire", "last", typed="n\n", OPENAI_API_KEY="test")
+            assert server.requests == []
+        assert screen.code == 130
+        assert f"This asks gpt-4o-mini at {server.url}" in screen.text.replace("\r\n", " ")
+        assert "Go on? [Y/n]" in screen.text
+
+    @pytest.mark.parametrize(("words", "typed"), [((), "y\n"), (("--yes",), "")])
+    def test_yes_goes_on(self, folder, words, typed):
+        """Typed, or given."""
+        with Loopback(answer) as server:
+            record_run(folder / "traces", name="wire", origin=server.url)
+            screen = on_terminal(
+                folder, "odds", "wire", "last", *words, typed=typed, OPENAI_API_KEY="test"
+            )
+            assert len(server.requests) > 0
+        assert screen.code == 0
+        assert "10/10" in screen.text
+
+    def test_progress_is_drawn_and_gone(self, folder):
+        """Pieces fall while one waits; the report stands alone at the end."""
+        asked = ("why", "last", "tool:forward_email", "--model-fn", "model.py:slow")
+        screen = on_terminal(folder, *asked)
+        before, _, report = screen.text.rpartition("Trace  ")
+        assert screen.code == 0
+        assert "removing pieces" in before
+        assert "of 400 calls" in before
+        assert "removing pieces" not in report
+        assert NOTE in report
+
+    def test_a_model_function_is_not_asked_about(self, folder):
+        """It costs nothing."""
+        screen = on_terminal(folder, "odds", "last", "last", *FN)
+        assert "Go on?" not in screen.text
+
+    def test_progress_over_hostile_text_sends_only_our_codes(self, folder):
+        """The live view draws trace text, too."""
+        evil = json.dumps({"body": f"\x9b2J\u202e {NOTE}"}, ensure_ascii=False)
+        record_run(folder / "traces", name="evil", email=evil)
+        screen = on_terminal(folder, "why", "evil", "last", "--model-fn", "model.py:slow")
+        assert smuggled(screen.text.replace("\x1b", "").replace("\r", "").replace("\n", "")) == []
+
+
+def test_the_demo_works_with_nothing_but_the_install(tmp_path):
+    """Records, explains, says what to try next; no network, no key."""
+    done = run(tmp_path, "demo")
+    assert done.code == 0
+    assert "▌ Note to AI assistants" in done.out
+    assert "runtape rerun" in done.out
+    assert json.loads(run(tmp_path, "demo", "--json").out)["verdict"] == "attributed"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import subprocess
 
 import pytest
@@ -12,7 +11,7 @@ from click.testing import CliRunner
 
 from runtape.cli.entry import cli
 from runtape.cli.table import ENTRIES, SECTIONS
-from tests.support.command import command, environment, run
+from tests.support.command import command, environment, on_terminal, run
 from tests.support.hostile import PAYLOADS, smuggled
 from tests.support.runs import record_run
 
@@ -172,42 +171,16 @@ def test_a_terminal_without_unicode_gets_escapes(folder):
     assert "\\u25bc reply" in done.out
 
 
-def on_terminal(folder, *arguments, **extra):
-    """Raw bytes that a terminal would get."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        command(*arguments),
-        cwd=folder,
-        env=environment(folder, TERM="xterm-256color", **extra),
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-    )
-    os.close(theirs)
-    read = b""
-    while True:
-        try:
-            chunk = os.read(ours, 65536)
-        except OSError:  # the other side is closed
-            break
-        if not chunk:
-            break
-        read += chunk
-    os.close(ours)
-    process.wait(30)
-    return read
-
-
 def test_colour_on_a_terminal_unless_unwanted(folder):
     """NO_COLOR and a dumb terminal are respected."""
-    assert b"\x1b[1m" in on_terminal(folder, "timeline", "last")
-    assert b"\x1b" not in on_terminal(folder, "timeline", "last", NO_COLOR="1")
+    assert b"\x1b[1m" in on_terminal(folder, "timeline", "last").raw
+    assert b"\x1b" not in on_terminal(folder, "timeline", "last", NO_COLOR="1").raw
 
 
 def test_raw_text_is_made_visible_on_a_terminal(folder):
     """--raw into a pipe is exact; a terminal would obey it."""
     record_run(folder / "traces", name="evil", email="\x9b2J \u202e")
-    shown = on_terminal(folder, "context", "evil", "last", "--raw").decode()
+    shown = on_terminal(folder, "context", "evil", "last", "--raw").text
     assert smuggled(shown.replace("\r\n", "")) == []
     assert "<U+202E>" in shown
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import pty
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -53,3 +55,37 @@ def run(folder: Path, *arguments: str, **extra: str) -> Ran:
         check=False,
     )
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@dataclass(frozen=True)
+class Screen:
+    """How a command on a terminal ended, and all bytes the terminal got."""
+
+    code: int
+    raw: bytes
+
+    @property
+    def text(self) -> str:
+        """The bytes as text."""
+        return self.raw.decode()
+
+
+def on_terminal(folder: Path, *arguments: str, typed: str = "", **extra: str) -> Screen:
+    """Run ``runtape`` on a pseudo-terminal into which `typed` is typed."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        command(*arguments),
+        cwd=folder,
+        env=environment(folder, TERM="xterm-256color", **extra),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    os.write(ours, typed.encode())
+    raw = b""
+    with contextlib.suppress(OSError):  # the other side is closed
+        while chunk := os.read(ours, 65536):
+            raw += chunk
+    os.close(ours)
+    return Screen(process.wait(PATIENCE), raw)
