@@ -103,7 +103,7 @@ class Assembly:
 
 
 def _standing(tally: Tally, result: SearchResult) -> PieceState:
-    """Of a part that was only passed on the way to a smaller one, or away from it."""
+    """Of a piece that the search had run but not placed yet when it ended."""
     if not tally.runs:
         return PieceState.UNTESTED
     gauge = Gauge(result.mode or Mode.CONSISTENT, result.baseline)
