@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 
 from runtape.attribution.distribution import Distribution
-from runtape.cli.asking import Asked, confirm, outlook_of, subject_with_handle
+from runtape.cli.asking import Asked, confirm
 from runtape.cli.entry import Exit
 from runtape.cli.output import columns, print_json, print_sheet
 from runtape.cli.running import drive, live_view
@@ -14,6 +14,7 @@ from runtape.reports.distribution_report import DistributionReport
 from runtape.reports.distribution_text import distribution_sheet, progress_words
 from runtape.reports.sheet import Line, line
 from runtape.workbench import SampleJob
+from runtape.workbench.presentation import outlook_of, subject_with_handle
 from runtape.workbench.results import changed_settings, subject_of
 
 

@@ -11,7 +11,7 @@ import click
 
 from runtape.attribution.facts import Fact, Finished, Investigation, Verdict
 from runtape.attribution.options import WhyOptions
-from runtape.cli.asking import Asked, confirm, outlook_of, subject_with_handle
+from runtape.cli.asking import Asked, confirm
 from runtape.cli.entry import Exit
 from runtape.cli.options import EventCommand, asking, event_argument, trace_argument
 from runtape.cli.output import columns, json_text, print_json, print_sheet
@@ -24,6 +24,7 @@ from runtape.reports.why_json import why_document
 from runtape.reports.why_report import WhyReport
 from runtape.reports.why_text import why_sheet
 from runtape.workbench import WhyJob, open_trace, prepare_why
+from runtape.workbench.presentation import outlook_of, subject_with_handle
 
 _EXITS = {
     Verdict.ATTRIBUTED: Exit.DONE,
