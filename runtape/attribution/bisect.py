@@ -8,7 +8,7 @@ none can be decided wrongly; a consistent model needs about log₂(units) + 2 ru
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from math import exp, log, log2
 
@@ -30,48 +30,53 @@ def find_turning(
     0: `fixed` turns it alone. None when the runs end before one answer stands out. The caller knows that
     removing all units turns it.
     """
-    prefixes = [Change(fixed | frozenset(units[:t])) for t in range(len(units) + 1)]
     prior = [_COMPLETE if fixed else 0.0, *(1 / len(units) for _ in units)]
-    used = {len(units)}
+    used = {len(units): _prefix(units, len(units), fixed)}
     spend = _patience(ledger, len(units))
     sure = _SURE_SPOTLESS if ledger.gauge.spotless else _SURE
     while True:
-        posterior = _posterior(ledger, prefixes, prior, used)
-        best = max(range(len(prefixes)), key=posterior.__getitem__)
+        posterior = _posterior(ledger, prior, used)
+        best = max(range(len(prior)), key=posterior.__getitem__)
         if posterior[best] >= sure:
             return best
-        cuts = _cuts(posterior, 3 if ledger.options.wide else 1)
-        runs = ledger.gauge.step
-        spend -= runs
-        if spend < 0 or any(ledger.lost(prefixes[cut]) for cut in cuts):
+        cuts = {
+            t: used.get(t) or _prefix(units, t, fixed)
+            for t in _cuts(posterior, 3 if ledger.options.wide else 1)
+        }
+        spend -= ledger.gauge.step
+        if spend < 0 or any(map(ledger.lost, cuts.values())):
             return None
-        used.update(cuts)
-        yield from ledger.run(Ask(prefixes[cut], runs) for cut in cuts)
+        used |= cuts
+        yield from ledger.run(Ask(change, ledger.gauge.step) for change in cuts.values())
+
+
+def _prefix(units: Sequence[int], length: int, fixed: frozenset[int]) -> Change:
+    return Change(fixed.union(units[:length]))
 
 
 def _patience(ledger: Ledger, units: int) -> int:
-    """Most runs: several times what a decision of this rate needs on average."""
+    """Most rounds' runs: several times what a decision of this rate needs on average."""
     return int((6 + 5 * log2(units + 1)) / max(ledger.gauge.rate, 0.2))
 
 
-def _posterior(
-    ledger: Ledger, prefixes: Sequence[Change], prior: Sequence[float], used: set[int]
-) -> list[float]:
+def _posterior(ledger: Ledger, prior: Sequence[float], used: Mapping[int, Change]) -> list[float]:
     """For each length, the probability that it is the shortest that turns the decision.
 
     What is left of the rate once it has turned is not known, but it is the same for every prefix: the
     posterior is a mixture over it.
     """
-    mixture = [0.0] * len(prefixes)
+    mixture = [0.0] * len(prior)
     for left, weight in DROPS:
-        gain = [log(weight), *(0.0 for _ in prefixes)]
-        for t in used:
-            # a shortest length up to t means that this prefix has turned the decision
-            score = ledger.gauge.score_of(left, ledger.tally(prefixes[t]))
+        gain = [log(weight), *(0.0 for _ in prior)]
+        for length, change in used.items():
+            # a shortest length up to this one means that this prefix has turned the decision
+            score = ledger.gauge.score_of(left, ledger.tally(change))
             gain[0] += score
-            gain[t + 1] -= score
+            gain[length + 1] -= score
         scores = accumulate(gain[:-1])
-        mixture = [m + p * exp(min(s, 600.0)) for m, p, s in zip(mixture, prior, scores, strict=True)]
+        mixture = [
+            m + p * exp(min(s, 600.0)) for m, p, s in zip(mixture, prior, scores, strict=True)
+        ]
     total = sum(mixture)
     return [m / total for m in mixture]
 

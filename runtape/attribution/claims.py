@@ -1,4 +1,4 @@
-"""From passed tests to claims: the role, and which claim answers the question."""
+"""From passed tests to claims: the role, and whether the claim answers the question."""
 
 from __future__ import annotations
 
@@ -13,9 +13,14 @@ from runtape.attribution.sets import Found
 _STATES = {Role.REQUIRED: PieceState.REQUIRED, Role.CONTRIBUTES: PieceState.CONTRIBUTES}
 
 
-def claim(ledger: Ledger, settled: Settled, path: tuple[int, ...]) -> Steps[None]:
-    """Claim one piece, found through `path` from a whole piece down to it."""
-    yield from _add(ledger, settled, _role(ledger, settled, path), path)
+def claim(ledger: Ledger, settled: Settled) -> Steps[None]:
+    """Claim one piece, with the levels that led down to it."""
+    (piece,) = settled.change.pieces
+    path = ledger.path(piece)
+    role = _role(ledger, settled)
+    if role is Role.CAUSE and not is_hot(ledger, alone(path[0])):
+        role = Role.MASKED
+    yield from _add(ledger, settled, role, path)
 
 
 def claim_set(ledger: Ledger, found: Found) -> Steps[bool]:
@@ -23,25 +28,27 @@ def claim_set(ledger: Ledger, found: Found) -> Steps[bool]:
     settled = yield from confirm(ledger, found.change)
     if settled is None:
         return False
-    role = _role(ledger, settled, ())
+    role = _role(ledger, settled)
     if role is Role.CAUSE:
         role = Role.DIFFUSE if found.diffuse else Role.EACH_ENOUGH
     yield from _add(ledger, settled, role, ())
     return True
 
 
-def _role(ledger: Ledger, settled: Settled, path: tuple[int, ...]) -> Role:
+def _role(ledger: Ledger, settled: Settled) -> Role:
     """What a significant drop shows the removed pieces to be."""
-    if not ledger.gauge.halves(ledger.evidence(settled.change)):
+    if not ledger.gauge.halves(settled.tally):
         return Role.CONTRIBUTES
-    if rank(ledger, settled.change) in (Rank.MISSED, Rank.GIVEN_STOPS):
-        return Role.REQUIRED
-    shown_whole = len(path) < 2 or is_hot(ledger, alone(path[0]))  # noqa: PLR2004 - whole and part
-    return Role.CAUSE if shown_whole else Role.MASKED
+    required = rank(ledger, settled.change) in (Rank.MISSED, Rank.GIVEN_STOPS)
+    return Role.REQUIRED if required else Role.CAUSE
 
 
 def _add(ledger: Ledger, settled: Settled, role: Role, path: tuple[int, ...]) -> Steps[None]:
-    yield from ledger.mark(settled.change.pieces, _STATES.get(role, PieceState.CAUSE))
+    steps = [(p, tally) for p in path if (tally := ledger.tally(alone(p))).runs]
+    around = (p for p, _ in steps if is_hot(ledger, alone(p)))
+    state = _STATES.get(role, PieceState.CAUSE)
+    if role is not Role.DIFFUSE:
+        yield from ledger.mark({*around, *settled.change.pieces}, state)
     yield from ledger.add_claim(
         Claim(
             change=settled.change,
@@ -52,6 +59,6 @@ def _add(ledger: Ledger, settled: Settled, role: Role, path: tuple[int, ...]) ->
             level=ledger.gauge.level(settled.tally.runs) or None,
             claimed_at=settled.tally,
             claimed_p=settled.p,
-            narrowed=tuple((p, ledger.tally(alone(p))) for p in path),
+            narrowed=tuple(steps),
         )
     )

@@ -12,24 +12,30 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from runtape.attribution.facts import Phase
 from runtape.attribution.ledger import Ledger, Steps
 from runtape.attribution.narrow import claim_smallest
 from runtape.attribution.protocol import Change
 from runtape.attribution.screen import is_hot, race
-from runtape.attribution.sets import leaves
+from runtape.attribution.sets import units
 
 _NONE = 2.0
 """Weight of "no masked cause at all", against 1 for each row and column."""
+_LINES = 8
+"""Most rows, and most columns; longer pieces put every eighth part into one."""
 _CAP = 250
 """Most calls of this pass."""
 
 
 def combine(ledger: Ledger, pieces: Sequence[int]) -> Steps[None]:
     """Look for a set, then for a masked cause, among pieces that have no effect of their own."""
-    ends = ledger.calls + _CAP
+    yield from ledger.enter(Phase.COMBINE)
+    ends = ledger.calls + min(_CAP, ledger.options.budget)
     pieces = yield from _keep_looked_up(ledger, pieces)
+    if not pieces:
+        return
     if is_hot(ledger, Change(frozenset(pieces))):
-        yield from claim_smallest(ledger, [x for p in pieces for x in leaves(ledger, p)], ends)
+        yield from claim_smallest(ledger, units(ledger, pieces), ends=ends, or_diffuse=True)
     if not ledger.explained:
         yield from _search_masked(ledger, pieces, ends)
 
@@ -48,13 +54,11 @@ def _keep_looked_up(ledger: Ledger, pieces: Sequence[int]) -> Steps[list[int]]:
 
 
 def _search_masked(ledger: Ledger, pieces: Sequence[int], ends: float) -> Steps[None]:
-    groups = [Change(frozenset(g)) for g in rows_and_columns(ledger, pieces)]
-    if not groups:
-        return
-    yield from race(ledger, groups, _NONE)
-    hot = [g for g in groups if is_hot(ledger, g)]
-    for group in sorted(hot, key=lambda g: -ledger.gauge.score(ledger.tally(g))):
-        yield from claim_smallest(ledger, sorted(group.pieces), ends)
+    lines = {Change(frozenset(line)): line for line in rows_and_columns(ledger, pieces)}
+    yield from race(ledger, list(lines), _NONE)
+    hot = [line for line in lines if is_hot(ledger, line)]
+    for line in sorted(hot, key=lambda c: -ledger.gauge.score(ledger.tally(c))):
+        yield from claim_smallest(ledger, lines[line], ends=ends)
         if ledger.explained:
             return
 
@@ -64,8 +68,8 @@ def rows_and_columns(ledger: Ledger, pieces: Sequence[int]) -> list[list[int]]:
     rows: dict[int, list[int]] = defaultdict(list)
     columns: dict[int, list[int]] = defaultdict(list)
     for piece in pieces:
-        for j, part in enumerate(ledger.tree.children(piece)):
-            rows[j].append(part)
-            for i, small in enumerate(ledger.tree.children(part)):
-                columns[i].append(small)
+        for j, part in enumerate(ledger.parts(piece)):
+            rows[j % _LINES].append(part)
+            for i, small in enumerate(ledger.parts(part)):
+                columns[i % _LINES].append(small)
     return [*rows.values(), *columns.values()]

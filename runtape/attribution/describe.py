@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from dataclasses import replace
 
-from runtape.attribution.facts import Mode, Role
+from runtape.attribution.facts import Mode, Phase, Role
 from runtape.attribution.ledger import CAUSES, UNCHANGED, Ledger, Steps
 from runtape.attribution.protocol import Ask, Change, Claim, Reaction, Wording
 from runtape.attribution.roles import usual_reaction
@@ -28,6 +28,7 @@ _DRIFT = 0.05
 
 def describe(ledger: Ledger) -> Steps[None]:
     """Recheck, top up, and choose the claim that answers the question best."""
+    yield from ledger.enter(Phase.DESCRIBE)
     _join(ledger)
     ranked = sorted((c for c in ledger.claims if c.role in CAUSES), key=lambda c: _merit(ledger, c))
     top = ranked[:_TOP]
@@ -42,7 +43,9 @@ def _join(ledger: Ledger) -> None:
     """Several texts that are each needed: they cause it together."""
     single = [c for c in ledger.claims if c.role in (Role.CAUSE, Role.MASKED)]
     if len(single) > 1:
-        ledger.claims[:] = [replace(c, role=Role.JOINT) if c in single else c for c in ledger.claims]
+        ledger.claims[:] = [
+            replace(c, role=Role.JOINT) if c in single else c for c in ledger.claims
+        ]
 
 
 def _asks(ledger: Ledger, top: list[Claim]) -> Iterator[Ask]:
@@ -54,7 +57,8 @@ def _asks(ledger: Ledger, top: list[Claim]) -> Iterator[Ask]:
         if not claim.change.pieces.isdisjoint(ledger.tree.roots):
             yield Ask(Change(claim.change.pieces, Wording.OTHER_FILL), runs)
     for claim in top[:1]:
-        yield Ask(_all_but(ledger, claim), runs)
+        if (skeleton := _all_but(ledger, claim)) != UNCHANGED:
+            yield Ask(skeleton, runs)
     for claim in () if deterministic else ledger.claims:
         yield Ask(claim.change, ledger.options.runs - ledger.evidence(claim.change).runs)
 
@@ -65,7 +69,8 @@ def _described(ledger: Ledger, claim: Claim) -> Claim:
         for wording in (Wording.OTHER_FILL, Wording.QUOTE)
         if (tally := ledger.tally(Change(claim.change.pieces, wording))).runs
     )
-    enough = ledger.tally(_all_but(ledger, claim))
+    skeleton = _all_but(ledger, claim)
+    enough = ledger.tally(skeleton) if skeleton != UNCHANGED else Tally()
     return replace(claim, rechecks=rechecks, enough_alone=enough if enough.runs else None)
 
 
@@ -73,21 +78,18 @@ def _all_but(ledger: Ledger, claim: Claim) -> Change:
     """Everything that was read removed, except the claimed texts and the required inputs."""
     required = (c.change.pieces for c in ledger.claims if c.role is Role.REQUIRED)
     keep = claim.change.pieces.union(*required)
-    removed: list[int] = []
-    for root in ledger.tree.roots:
-        if ledger.tree.read(root):
-            removed += _outside(ledger, root, keep)
-    return Change(frozenset(removed))
+    around = {step for piece in keep for step in ledger.path(piece)}
+    read = [root for root in ledger.tree.roots if ledger.tree.read(root)]
+    return Change(frozenset(p for root in read for p in _outside(ledger, root, keep, around)))
 
 
-def _outside(ledger: Ledger, piece: int, keep: Set[int]) -> list[int]:
-    """The largest parts of a piece that hold nothing of `keep`; none of it when it is kept itself."""
-    if piece in keep:
-        return []
-    inner = [_outside(ledger, part, keep) for part in ledger.tree.children(piece)]
-    parts = list(ledger.tree.children(piece))
-    whole = all(part == found for part, found in zip(([p] for p in parts), inner, strict=True))
-    return [piece] if whole else [p for found in inner for p in found]
+def _outside(ledger: Ledger, piece: int, keep: Set[int], around: Set[int]) -> Iterator[int]:
+    """The largest parts of a piece that hold nothing of `keep`; `around`: what holds something of it."""
+    if piece not in around:
+        yield piece
+    elif piece not in keep:
+        for part in ledger.parts(piece):
+            yield from _outside(ledger, part, keep, around)
 
 
 def _merit(ledger: Ledger, claim: Claim) -> tuple[object, ...]:
@@ -98,7 +100,7 @@ def _merit(ledger: Ledger, claim: Claim) -> tuple[object, ...]:
     tree = ledger.tree
     quoted = ledger.tally(Change(claim.change.pieces, Wording.QUOTE))
     return (
-        not claim.narrowed or any(tree.children(p) for p in claim.change.pieces),
+        any(map(ledger.parts, claim.change.pieces)),
         usual_reaction(ledger, claim.change) is not Reaction.OTHER_CALL,
         not any(tree.read(p) for p in claim.change.pieces),
         quoted.rate is None or not ledger.gauge.halves(quoted),

@@ -1,4 +1,4 @@
-"""The one state of a search: what was seen of every changed context, which of them hold a slot, what is claimed."""
+"""The one state of a search: what was seen of every change, which of them hold a slot, what is claimed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from runtape.attribution.facts import Mode, PieceState, Role
+from runtape.attribution.facts import Mode, Phase, PieceState, Role
 from runtape.attribution.gauge import Gauge
 from runtape.attribution.protocol import (
     Answers,
@@ -18,10 +18,12 @@ from runtape.attribution.protocol import (
     Claim,
     ClaimNote,
     Note,
+    PhaseNote,
     Reaction,
     Seen,
     StateNote,
     Tree,
+    UnfoldNote,
     WarningNote,
     Wording,
 )
@@ -38,9 +40,9 @@ CAUSES = frozenset((Role.CAUSE, Role.MASKED, Role.EACH_ENOUGH, Role.JOINT))
 """Roles that answer the question; a required input or a nudge never does."""
 
 _RESERVE = 10
-"""Slots that only suspects get, with fresh runs; the others go to first runs of single pieces."""
-_LOSSES = 12
-"""Runs of one variant that may go unanswered before it is left alone."""
+"""Slots that only suspects get, with fresh runs; the others go to single pieces with their first run."""
+_BARREN = 2
+"""Asks in a row without an answer after which a change is left alone."""
 
 
 class Noisy(Exception):  # noqa: N818 - reads as what happened
@@ -54,7 +56,7 @@ class SearchOptions:
     Attributes:
         alpha: family-wise error over everything that is claimed.
         slots: changed contexts the level is corrected for.
-        budget: most replies; the driver enforces it, the search only sizes its largest steps by it.
+        budget: most replies; the driver enforces it, the search only sizes its largest pass by it.
         full: go on after the first settled cause, until every suspect is settled.
         wide: more runs per round and fewer looks: fewer rounds for more calls.
         deterministic: the recorded call was made at temperature 0.
@@ -85,8 +87,8 @@ def is_single(change: Change) -> bool:
 class Ledger:
     """Everything seen so far.
 
-    Evidence is kept apart from search by one number per change: the runs it already had when it took its slot.
-    Only later runs count in a test; a change that takes its slot before its first run has no earlier ones.
+    Evidence is kept apart from search by one number per change: the runs it had when it took its slot. Only
+    later runs count in a test; a change that takes its slot with its first run has no earlier ones.
     """
 
     def __init__(self, tree: Tree, options: SearchOptions) -> None:
@@ -95,26 +97,67 @@ class Ledger:
         self.claims: list[Claim] = []
         self.states: dict[int, PieceState] = {}
         self.warnings: list[WarningNote] = []
-        self.frozen = False
         self._seen: dict[Change, list[Seen]] = {UNCHANGED: []}
-        self._asked: Counter[Change] = Counter()
+        self._asked = 0
+        self._barren: Counter[Change] = Counter()
         self._slots: dict[Change, int] = {}
-        self._in_flight = 0
-        self._gauge: Gauge | None = None
+        self._parents: dict[int, int] = {}
+        self._phase: Phase | None = None
+        self._baseline_in_flight = 0
+        self._frozen: Gauge | None = None
 
-    # ── reading ──────────────────────────────────────────────────────────────────────────────────────────
+    # ── what was seen ────────────────────────────────────────────────────────────────────────────
 
     @property
     def calls(self) -> int:
         """Runs asked for so far."""
-        return sum(self._asked.values())
+        return self._asked
+
+    def tally(self, change: Change) -> Tally:
+        """All runs of exactly this change."""
+        return _count(self._seen.get(change, ()))
+
+    def evidence(self, change: Change) -> Tally:
+        """The runs that a test of this change may use."""
+        return _count(self._seen.get(change, [])[self._slots.get(change, 0) :])
+
+    def instead(self, change: Change) -> Counter[Reaction]:
+        """What the model did in the runs that did not make the decision."""
+        return Counter(s.reaction for s in self._seen.get(change, ()) if not s.same)
+
+    def lookups(self, change: Change) -> set[int]:
+        """Roots whose lookup was repeated in any run of this change."""
+        return {s.lookup for s in self._seen.get(change, ()) if s.lookup is not None}
+
+    def lost(self, change: Change) -> bool:
+        """Whether asking for more runs of this change is in vain."""
+        return self._barren[change] >= _BARREN
+
+    def single_tallies(self) -> dict[int, Tally]:
+        """All runs of every individually removed piece."""
+        return {
+            piece: _count(seen)
+            for change, seen in self._seen.items()
+            if seen and is_single(change)
+            for piece in change.pieces
+        }
+
+    # ── the baseline ─────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def frozen(self) -> bool:
+        """Whether the baseline is complete; every test uses exactly its runs from then on."""
+        return self._frozen is not None
+
+    @property
+    def mode(self) -> Mode | None:
+        """How the decision behaves, once the baseline is frozen."""
+        return self._frozen.mode if self._frozen else None
 
     @property
     def baseline(self) -> Tally:
         """Runs of the unchanged context; those after the freeze are not in it."""
-        if self.frozen and self._gauge is not None:
-            return self._gauge.baseline
-        return self.tally(UNCHANGED)
+        return self._frozen.baseline if self._frozen else self.tally(UNCHANGED)
 
     @property
     def step(self) -> BaselineStep:
@@ -124,90 +167,77 @@ class Ledger:
     @property
     def gauge(self) -> Gauge:
         """The reading of tallies against the baseline as it stands."""
-        if self.frozen and self._gauge is not None:
-            return self._gauge
-        step, tally = self.step, self.tally(UNCHANGED)
+        if self._frozen is not None:
+            return self._frozen
+        tally = self.tally(UNCHANGED)
         if self.options.deterministic:
             return Gauge(Mode.DETERMINISTIC, tally)
-        if step.looks is None:
+        looks = self.step.looks
+        if looks is None:
             return Gauge(Mode.CONSISTENT, tally)
-        mode = Mode.INTERMITTENT if step.looks is INTERMITTENT else Mode.CONSISTENT
-        return Gauge(mode, tally, step.looks, self.options.alpha, self.options.slots)
+        mode = Mode.INTERMITTENT if looks is INTERMITTENT else Mode.CONSISTENT
+        return Gauge(mode, tally, looks, self.options.alpha, self.options.slots)
 
-    @property
-    def mode(self) -> Mode | None:
-        """How the decision behaves, once the baseline is frozen."""
-        return self._gauge.mode if self._gauge else None
+    def freeze(self) -> Steps[None]:
+        """Complete the baseline."""
+        while not self.frozen:
+            yield from self.run(())
 
-    def tally(self, change: Change) -> Tally:
-        """All runs of exactly this change."""
-        seen = self._seen.get(change, [])
-        return Tally(sum(s.same for s in seen), len(seen))
+    # ── the tree, as far as it was unfolded ──────────────────────────────────────────────────────
 
-    def evidence(self, change: Change) -> Tally:
-        """The runs that a test of this change may use."""
-        seen = self._seen.get(change, [])[self._slots.get(change, 0) :]
-        return Tally(sum(s.same for s in seen), len(seen))
+    def parts(self, piece: int) -> tuple[int, ...]:
+        """The parts of a piece; the way back up is remembered."""
+        parts = self.tree.children(piece)
+        self._parents.update(dict.fromkeys(parts, piece))
+        return parts
 
-    def instead(self, change: Change) -> Counter[Reaction]:
-        """What the model did in the runs that did not make the decision."""
-        return Counter(s.reaction for s in self._seen.get(change, []) if not s.same)
+    def path(self, piece: int) -> tuple[int, ...]:
+        """From the top-level piece down to this one."""
+        path = [piece]
+        while path[-1] in self._parents:
+            path.append(self._parents[path[-1]])
+        return tuple(reversed(path))
 
-    def lookups(self, change: Change) -> set[int]:
-        """Roots whose lookup was repeated in any run of this change."""
-        return {s.lookup for s in self._seen.get(change, []) if s.lookup is not None}
+    def unfold(self, piece: int) -> Steps[tuple[int, ...]]:
+        """The parts of a piece that the search is about to look into."""
+        parts = self.parts(piece)
+        if parts:
+            yield UnfoldNote(piece)
+        return parts
+
+    # ── claims ───────────────────────────────────────────────────────────────────────────────────
 
     @property
     def explained(self) -> bool:
         """Whether some claim answers the question."""
         return any(claim.headline for claim in self.claims)
 
-    def holds_slot(self, change: Change) -> bool:
-        """Whether this change may be claimed."""
-        return change in self._slots
-
-    def lost(self, change: Change) -> bool:
-        """Whether too many runs of this change went unanswered to ask on."""
-        return self._asked[change] - len(self._seen.get(change, [])) > _LOSSES
-
-    def single_tallies(self) -> dict[int, Tally]:
-        """All runs of every individually removed piece."""
-        return {
-            next(iter(change.pieces)): self.tally(change)
-            for change, seen in self._seen.items()
-            if seen and is_single(change)
-        }
-
-    # ── writing ──────────────────────────────────────────────────────────────────────────────────────────
+    @property
+    def pinned(self) -> bool:
+        """Whether some cause is narrowed as far as it goes: a leaf, or a set."""
+        return any(
+            claim.role in CAUSES and not any(map(self.parts, claim.change.pieces))
+            for claim in self.claims
+        )
 
     def take_slot(self, change: Change) -> bool:
         """Give this change a slot, unless none is left; its runs from here on are evidence."""
         if change not in self._slots and len(self._slots) < self.options.slots:
-            self._slots[change] = len(self._seen.get(change, []))
+            self._slots[change] = len(self._seen.get(change, ()))
         return change in self._slots
 
-    def run(self, asks: Iterable[Ask]) -> Steps[None]:
-        """One round: these runs, and with them what the baseline still lacks.
+    def add_claim(self, claim: Claim) -> Steps[None]:
+        """Keep a settled claim, and say so."""
+        self.claims.append(claim)
+        yield ClaimNote(claim)
 
-        Raises:
-            Noisy: at temperature 0, when two runs of one change differ.
-        """
-        batch = self._with_baseline(a for a in asks if a.runs > 0 and not self.lost(a.change))
-        if not batch:
-            return
-        for ask in batch:
-            self._asked[ask.change] += ask.runs
-            if is_single(ask.change) and len(self._slots) < self.options.slots - _RESERVE:
-                self.take_slot(ask.change)
-        self._in_flight += _baseline_runs(batch)
-        answers = (yield batch) or []
-        self._in_flight -= _baseline_runs(batch)
-        for ask, seen in zip(batch, answers, strict=False):
-            self._seen.setdefault(ask.change, []).extend(seen)
-        if any(ask.change == UNCHANGED for ask in batch):
-            yield from self._baseline_moved()
-        if self.options.deterministic:
-            self._check_noise(batch)
+    # ── telling ──────────────────────────────────────────────────────────────────────────────────
+
+    def enter(self, phase: Phase) -> Steps[None]:
+        """Say that another phase begins, if it does."""
+        if phase is not self._phase:
+            self._phase = phase
+            yield PhaseNote(phase)
 
     def mark(self, pieces: Iterable[int], state: PieceState) -> Steps[None]:
         """Give these pieces a state, and say so where it changes."""
@@ -216,48 +246,70 @@ class Ledger:
                 self.states[piece] = state
                 yield StateNote(piece, state)
 
-    def add_claim(self, claim: Claim) -> Steps[None]:
-        """Keep a settled claim, and say so."""
-        self.claims.append(claim)
-        yield ClaimNote(claim)
-
     def warn(self, code: str, **numbers: float) -> Steps[None]:
         """Keep a warning, and say so."""
         note = WarningNote(code, dict(numbers))
         self.warnings.append(note)
         yield note
 
-    def freeze(self) -> Steps[None]:
-        """Complete the baseline; from here on every test uses exactly these runs."""
-        while not self.frozen:
-            yield from self.run(())
+    # ── running ──────────────────────────────────────────────────────────────────────────────────
 
-    def _with_baseline(self, asks: Iterable[Ask]) -> Batch:
-        merged: Counter[Change] = Counter()
+    def run(self, asks: Iterable[Ask]) -> Steps[None]:
+        """One round: these runs, and with them what the baseline still lacks.
+
+        Raises:
+            Noisy: at temperature 0, when two runs of one change differ.
+        """
+        batch = self._batch(ask for ask in asks if ask.runs > 0 and not self.lost(ask.change))
+        if not batch:
+            return
+        self._begin(batch)
+        answers = (yield batch) or []
+        self._end(batch, answers)
+        if any(ask.change == UNCHANGED for ask in batch) and not self.frozen:
+            yield self._baseline_moved()
+        if self.options.deterministic:
+            self._check_noise(batch)
+
+    def _batch(self, asks: Iterable[Ask]) -> Batch:
+        runs: Counter[Change] = Counter()
         if not self.frozen and not self.options.deterministic:
-            merged[UNCHANGED] = self.step.runs - len(self._seen[UNCHANGED]) - self._in_flight
+            known = len(self._seen[UNCHANGED]) + self._baseline_in_flight
+            runs[UNCHANGED] = max(0, self.step.runs - known)
         for ask in asks:
-            merged[ask.change] += ask.runs
-        return tuple(Ask(change, runs) for change, runs in merged.items() if runs > 0)
+            runs[ask.change] += ask.runs
+        return tuple(Ask(change, n) for change, n in runs.items() if n > 0)
 
-    def _baseline_moved(self) -> Steps[None]:
+    def _begin(self, batch: Batch) -> None:
+        for ask in batch:
+            self._asked += ask.runs
+            if ask.change == UNCHANGED:
+                self._baseline_in_flight += ask.runs
+            elif is_single(ask.change) and len(self._slots) < self.options.slots - _RESERVE:
+                self.take_slot(ask.change)
+
+    def _end(self, batch: Batch, answers: Answers) -> None:
+        for i, ask in enumerate(batch):
+            seen = answers[i] if i < len(answers) else []
+            self._seen.setdefault(ask.change, []).extend(seen)
+            self._barren[ask.change] = 0 if seen else self._barren[ask.change] + 1
+            if ask.change == UNCHANGED:
+                self._baseline_in_flight -= ask.runs
+
+    def _baseline_moved(self) -> BaselineNote:
         step, tally = self.step, self.tally(UNCHANGED)
-        if self.frozen:
-            return
         known = self.options.deterministic or step.looks is not None
-        done = known and tally.runs >= (2 if self.options.deterministic else step.runs)
-        if not done:
-            yield BaselineNote(tally)
-            return
-        self._gauge = self.gauge
-        self.frozen = True
-        yield BaselineNote(tally, self._gauge.mode, self._gauge.highest_level, self.options.slots)
+        if not known or tally.runs < (2 if self.options.deterministic else step.runs):
+            return BaselineNote(tally)
+        self._frozen = self.gauge
+        return BaselineNote(tally, self.mode, self._frozen.highest_level, self.options.slots)
 
     def _check_noise(self, batch: Batch) -> None:
         for ask in batch:
-            if len({s.reaction for s in self._seen.get(ask.change, [])}) > 1:
+            if len({s.reaction for s in self._seen[ask.change]}) > 1:
                 raise Noisy
 
 
-def _baseline_runs(batch: Batch) -> int:
-    return sum(ask.runs for ask in batch if ask.change == UNCHANGED)
+def _count(seen: Iterable[Seen]) -> Tally:
+    same = [s.same for s in seen]
+    return Tally(sum(same), len(same))

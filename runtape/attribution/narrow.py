@@ -1,4 +1,4 @@
-"""Pass E: from a hot piece down to the sentence."""
+"""Pass E: from a hot piece down to the sentence, or to the sentences that are each enough."""
 
 from __future__ import annotations
 
@@ -7,80 +7,84 @@ from math import inf
 
 from runtape.attribution.claims import claim, claim_set
 from runtape.attribution.confirm import confirm
+from runtape.attribution.facts import Phase, PieceState
 from runtape.attribution.ledger import Ledger, Steps, alone
-from runtape.attribution.protocol import UnfoldNote
 from runtape.attribution.roles import Rank, by_promise, rank
-from runtape.attribution.screen import is_hot, race
-from runtape.attribution.sets import Found, leaves, smallest_set
+from runtape.attribution.screen import is_hot, race, take_apart
+from runtape.attribution.sets import Found, smallest_set, units
 
+_MANY = 10
+"""More parts than this are taken apart by bisection instead of being removed one by one."""
 _NONE = 1.0
 """Weight of "none of the parts alone", against 1 for each part before its first run."""
 _NONE_OF_CONFIRMED = 0.05
-"""The same weight once the parent has passed its test."""
+"""The same weight once the whole has passed its test."""
 
 
-def narrow(ledger: Ledger, piece: int, above: tuple[int, ...] = ()) -> Steps[bool]:
+def narrow(ledger: Ledger, piece: int) -> Steps[bool]:
     """Claim the smallest parts of a hot piece that hold, the piece itself if none does.
 
-    Depth first, the most promising child first; ends at the first cause. No confirmation between levels: a
-    wrong turn is noticed at the leaf, and costs less than confirming every level. `above` are the pieces
-    passed on the way. Returns whether anything was claimed.
+    Depth first, the most promising part first; ends at the first cause. No confirmation between levels: a
+    wrong turn is noticed at the leaf, and costs less than confirming every level. Returns whether anything
+    was claimed.
     """
-    path = (*above, piece)
-    children = ledger.tree.children(piece)
-    if children:
-        yield UnfoldNote(piece)
-        if (yield from _narrow_children(ledger, children, path, _NONE)):
-            return True
+    yield from ledger.enter(Phase.NARROW)
+    parts = yield from ledger.unfold(piece)
+    if parts and (yield from _narrow_parts(ledger, piece, parts, _NONE)):
+        return True
+    yield from ledger.enter(Phase.CONFIRM)
     settled = yield from confirm(ledger, alone(piece))
     if settled is None:
         return False
-    if children and rank(ledger, settled.change) is not Rank.MISSED:
-        if (yield from _narrow_children(ledger, children, path, _NONE_OF_CONFIRMED)):
+    if parts and rank(ledger, settled.change) is not Rank.MISSED:
+        if (yield from _narrow_parts(ledger, piece, parts, _NONE_OF_CONFIRMED)):
             return True
-        if (yield from claim_smallest(ledger, leaves(ledger, piece), above=path)):
+        if (yield from claim_smallest(ledger, units(ledger, parts))):
             return True
-    yield from claim(ledger, settled, path)
+    yield from claim(ledger, settled)
     return True
 
 
-def _narrow_children(
-    ledger: Ledger, children: tuple[int, ...], path: tuple[int, ...], none: float
-) -> Steps[bool]:
-    yield from race(ledger, [alone(c) for c in children], none, alone(path[-1]))
+def _narrow_parts(ledger: Ledger, piece: int, parts: Sequence[int], none: float) -> Steps[bool]:
+    if len(parts) > _MANY:
+        hot = yield from take_apart(ledger, parts)
+    else:
+        yield from race(ledger, [alone(p) for p in parts], none, alone(piece))
+        hot = [p for p in parts if is_hot(ledger, alone(p))]
+    yield from ledger.mark(hot, PieceState.SUSPECTED)
+    yield from ledger.mark((p for p in parts if p not in ledger.states), PieceState.NO_EFFECT)
     claimed = False
-    hot = [c for c in children if is_hot(ledger, alone(c))]
-    for child in by_promise(ledger, hot):
-        claimed |= yield from narrow(ledger, child, path)
-        if ledger.explained:
+    for part in by_promise(ledger, hot):
+        claimed |= yield from narrow(ledger, part)
+        if ledger.pinned:
             return True
     return claimed
 
 
 def claim_smallest(
-    ledger: Ledger, units: Sequence[int], ends: float = inf, above: tuple[int, ...] = ()
+    ledger: Ledger, parts: Sequence[int], *, ends: float = inf, or_diffuse: bool = False
 ) -> Steps[bool]:
-    """Find and claim the smallest set among units that together turn the decision.
+    """Find and claim the smallest set among parts that together turn the decision.
 
-    Two orders are tried: a wrong turn in one leads to a set that its test refuses. A set that is only large is
-    claimed as diffuse, when neither order gave a better one and the units are not the parts of one piece.
+    Two orders are tried: a wrong turn in one leads to a set that its test refuses. `or_diffuse`: what turns it
+    only by its size is claimed as that, when neither order gave better.
     """
     diffuse: Found | None = None
-    for order in (list(units), list(reversed(units))):
+    for order in (list(parts), list(reversed(parts))):
         found = yield from smallest_set(ledger, order, ends)
-        if found is not None and not found.diffuse:
-            if (yield from _claim_found(ledger, found, ends, above)):
-                return True
-        diffuse = diffuse or found
-    if diffuse is None or not diffuse.diffuse or above:
+        if found is not None and found.diffuse:
+            diffuse = found
+        elif found is not None and (yield from _claim_found(ledger, found, ends)):
+            return True
+    if diffuse is None or not or_diffuse:
         return False
     return (yield from claim_set(ledger, diffuse))
 
 
-def _claim_found(ledger: Ledger, found: Found, ends: float, above: tuple[int, ...]) -> Steps[bool]:
+def _claim_found(ledger: Ledger, found: Found, ends: float) -> Steps[bool]:
     if len(found.members) == 1:
-        return (yield from narrow(ledger, found.members[0], above))
-    small = [leaf for member in found.members for leaf in leaves(ledger, member)]
+        return (yield from narrow(ledger, found.members[0]))
+    small = units(ledger, [part for m in found.members for part in ledger.parts(m) or (m,)])
     if len(small) > len(found.members):
-        return (yield from claim_smallest(ledger, small, ends, above))
+        return (yield from claim_smallest(ledger, small, ends=ends))
     return (yield from claim_set(ledger, found))

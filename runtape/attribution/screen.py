@@ -134,6 +134,8 @@ def _undecided(
     ledger: Ledger, changes: Sequence[Change], none: float, whole: Change
 ) -> list[Change]:
     gauge = ledger.gauge
+    if not changes:
+        return []
     tallies = {c: ledger.tally(c) for c in changes}
     like = Tally() if whole == UNCHANGED else ledger.tally(whole)
     odds = {c: gauge.odds(t, like) for c, t in tallies.items()}

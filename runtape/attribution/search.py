@@ -18,7 +18,14 @@ from runtape.attribution.describe import describe
 from runtape.attribution.facts import Mode, Phase, Role, Verdict
 from runtape.attribution.ledger import Ledger, Noisy, SearchOptions, Steps, alone
 from runtape.attribution.narrow import narrow
-from runtape.attribution.protocol import Answers, Claim, PhaseNote, Search, SearchResult, Tree
+from runtape.attribution.protocol import (
+    NOISY_ENDPOINT,
+    Answers,
+    Claim,
+    Search,
+    SearchResult,
+    Tree,
+)
 from runtape.attribution.roles import Rank, by_promise, rank
 from runtape.attribution.screen import screen
 from runtape.attribution.together import together
@@ -71,7 +78,7 @@ class Procedure:
             states=dict(ledger.states),
             tallies=ledger.single_tallies(),
             warnings=tuple(ledger.warnings),
-            level=ledger.gauge.highest_level,
+            level=ledger.gauge.highest_level if ledger.frozen else None,
             slots=ledger.options.slots,
         )
 
@@ -84,28 +91,25 @@ class Procedure:
         old = self.ledger
         self.ledger = Ledger(old.tree, replace(old.options, deterministic=False))
         self._reached = None
-        yield from self.ledger.warn("noisy_endpoint", calls=old.calls)
+        yield from self.ledger.warn(NOISY_ENDPOINT, calls=old.calls)
         return (yield from self._search())
 
     def _search(self) -> Steps[Verdict]:
         ledger = self.ledger
-        yield PhaseNote(Phase.BASELINE)
+        yield from ledger.enter(Phase.BASELINE)
         stop = yield from measure_baseline(ledger)
         if stop is not None:
             return stop
-        yield PhaseNote(Phase.SCREEN)
+        yield from ledger.enter(Phase.SCREEN)
         pieces = _chosen(ledger)
         hot = yield from screen(ledger, pieces)
         yield from ledger.freeze()
-        yield PhaseNote(Phase.NARROW)
         yield from _settle(ledger, by_promise(ledger, hot))
         if not ledger.explained:
-            yield PhaseNote(Phase.COMBINE)
             yield from combine(ledger, _unexplained(ledger, pieces))
         if not ledger.explained:
             yield from _look_inside(ledger, hot)
         self._reached = _verdict(ledger)
-        yield PhaseNote(Phase.DESCRIBE)
         yield from describe(ledger)
         return self._reached
 
@@ -130,13 +134,13 @@ def _unexplained(ledger: Ledger, pieces: Sequence[int]) -> list[int]:
 def _settle(ledger: Ledger, hot: Sequence[int]) -> Steps[None]:
     """Narrow the suspects in order until a cause is settled, then test the rest as they are."""
     for i, piece in enumerate(hot):
-        if ledger.explained and not ledger.options.full:
+        if ledger.pinned and not ledger.options.full:
             yield from _test_whole(ledger, hot[i:])
             return
         if rank(ledger, alone(piece)) is Rank.GIVEN_STOPS:
             settled = yield from confirm(ledger, alone(piece))
             if settled:
-                yield from claim(ledger, settled, (piece,))
+                yield from claim(ledger, settled)
         else:
             yield from narrow(ledger, piece)
 
@@ -145,10 +149,11 @@ def _test_whole(ledger: Ledger, pieces: Sequence[int]) -> Steps[None]:
     """One more look at suspects that are not narrowed; too dear when the decision is intermittent."""
     if ledger.mode is Mode.INTERMITTENT:
         return
+    yield from ledger.enter(Phase.CONFIRM)
     tests = yield from together(confirm(ledger, alone(p), looks=1) for p in pieces)
     for piece, settled in zip(pieces, tests, strict=True):
         if settled:
-            yield from claim(ledger, settled, (piece,))
+            yield from claim(ledger, settled)
 
 
 def _look_inside(ledger: Ledger, hot: Sequence[int]) -> Steps[None]:

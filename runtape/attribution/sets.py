@@ -7,7 +7,7 @@ turns the decision is needed; keep it out and look before it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -15,6 +15,8 @@ from runtape.attribution.bisect import find_turning
 from runtape.attribution.ledger import Ledger, Steps
 from runtape.attribution.protocol import Ask, Change
 
+_LONG = 200_000
+"""Characters beyond which text is not unfolded to its leaves at once."""
 _LARGEST = 6
 """Members of the largest set that is still called one."""
 _ENOUGH, _NOT_ENOUGH = 1.5, -3.2
@@ -36,10 +38,23 @@ class Found:
         return Change(frozenset(self.members))
 
 
-def leaves(ledger: Ledger, piece: int) -> list[int]:
-    """The smallest parts of a piece, in reading order; the piece itself if it has none."""
-    parts = ledger.tree.children(piece)
-    return [leaf for part in parts for leaf in leaves(ledger, part)] if parts else [piece]
+def units(ledger: Ledger, pieces: Sequence[int]) -> list[int]:
+    """The parts in which a set is looked for: leaves, or what is next to the pieces when they are long.
+
+    Leaves give the shortest search; of megabytes of text they would be too many to unfold, and the members of
+    a set are looked into afterwards anyway.
+    """
+    if sum(map(ledger.tree.size, pieces)) > _LONG:
+        return list(pieces)
+    return [leaf for piece in pieces for leaf in _leaves(ledger, piece)]
+
+
+def _leaves(ledger: Ledger, piece: int) -> Iterator[int]:
+    parts = ledger.parts(piece)
+    if not parts:
+        yield piece
+    for part in parts:
+        yield from _leaves(ledger, part)
 
 
 def smallest_set(ledger: Ledger, units: Sequence[int], ends: float = inf) -> Steps[Found | None]:

@@ -205,10 +205,10 @@ def twice(pieces: int, high: float, low: float, rng: Random) -> World:
     return world
 
 
-def fragile(pieces: int, high: float, low: float, rng: Random) -> World:
-    """One cause, and a model that only says it cannot go on when a tenth of what was read is gone."""
-    world = single(pieces, high, low, rng)
-    world.breaks = 0.1
+def fragile(pieces: int, breaks: float, rng: Random) -> World:
+    """One cause 1→0, and a model that only says it cannot go on without `breaks` of what was read."""
+    world = single(pieces, 1.0, 0.0, rng)
+    world.breaks = breaks
     return world
 
 
