@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 from runtape.attribution.facts import Cause, Investigation, Recheck, Role
 from runtape.context.pieces import Piece
-from runtape.evidence import wilson
 from runtape.reports.counts import add_counts, add_happenings
 from runtape.reports.excerpt import add_excerpt, excerpt
 from runtape.reports.sheet import Sheet, Span, Tone
 from runtape.reports.words import (
     KIND_WORDS,
-    interval,
+    likely,
     p_value,
     piece_words,
     plural,
@@ -39,7 +38,7 @@ def add_cause(sheet: Sheet, cause: Cause, found: Investigation) -> None:
     sheet.prose("Evidence", "\n".join(evidence_words(cause, found)))
     sheet.blank()
     add_happenings(sheet, "Instead", cause.instead, cause.without.runs, found.decision)
-    add_counts(sheet, "Checked", _checks(cause))
+    add_counts(sheet, "Checked", check_rows(cause))
     if len(cause.narrowed) > 1:
         sheet.prose("Narrowed", _narrowing(cause))
     sheet.blank()
@@ -77,18 +76,17 @@ def _address(piece: Piece) -> str:
 
 def evidence_words(cause: Cause, found: Investigation) -> list[str]:
     """Both rates with their intervals, and the test: two lines."""
-    with_it, it = found.baseline, "it" if len(cause.pieces) == 1 else "them"
     if cause.p is None:
         return [
-            f"without {it} {tally(cause.without)}, with {it} {tally(with_it)} at temperature 0",
+            f"without {tally(cause.without)}, with {tally(found.baseline)}, at temperature 0",
             "every rerun of one context gave one answer, so there is no p",
         ]
-    rates = f"without {it} {_rate(cause.without)}, with {it} {_rate(with_it)}"
+    rates = f"without {_rate(cause.without)}, with {_rate(found.baseline)}"
     return [rates, _test_words(cause, found)]
 
 
 def _rate(counts: Tally) -> str:
-    return f"{tally(counts)} ({interval(*wilson(counts.same, counts.runs))})"
+    return f"{tally(counts)} ({likely(counts)})"
 
 
 def _test_words(cause: Cause, found: Investigation) -> str:
@@ -111,7 +109,8 @@ def _narrowing(cause: Cause) -> str:
     return " › ".join(steps)
 
 
-def _checks(cause: Cause) -> Iterator[tuple[str, str]]:
+def check_rows(cause: Cause) -> Iterator[tuple[str, str]]:
+    """(rate, what was done) for every recheck of a claim, and for it standing alone."""
     for recheck in cause.rechecks:
         yield tally(recheck.tally), _recheck_words(recheck)
     if cause.enough_alone is not None:

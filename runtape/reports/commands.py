@@ -6,18 +6,19 @@ import re
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from runtape.attribution.facts import Verdict
+from runtape.decision import DecisionKind
 from runtape.jsonio import Json
 from runtape.reports.why_report import WhyReport
 
-Idea: TypeAlias = tuple[str, str, tuple[str, ...]]
-"""What for, which command, which options."""
 _CARRIED = ("tool", "match", "judge", "model-fn", "model", "base-url")
 """Options that say what is asked and of whom; they go on to the next command."""
 _FLAGS = ("exact-args",)
+_ASKING = ("why", "rerun", "odds")
 _MORE_RUNS = 40
+_SENSIBLE = 100
+"""Budget below which it is no use to go on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +69,33 @@ def _escape(character: str) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"  # noqa: PLR2004 - four digits
 
 
+@dataclass(frozen=True, slots=True)
+class Idea:
+    """What to try, for which command and options; `without` are options not to carry on."""
+
+    purpose: str
+    verb: str
+    options: tuple[str, ...] = ()
+    without: frozenset[str] = frozenset()
+
+
 def suggestions(report: WhyReport) -> list[Suggestion]:
     """What is worth trying after this verdict, most useful first."""
     return [
-        Suggestion(purpose, ("runtape", verb, *_place(report, verb), *options))
-        for purpose, verb, options in _ideas(report)
+        Suggestion(idea.purpose, ("runtape", idea.verb, *_place(report, idea), *idea.options))
+        for idea in _ideas(report)
     ]
 
 
-def _place(report: WhyReport, verb: str) -> tuple[str, ...]:
+def _place(report: WhyReport, idea: Idea) -> list[str]:
     trace = report.subject.handle or report.subject.path
-    if verb == "check":
-        return (trace,)
-    decision = report.investigation.decision
-    place = (trace, str(decision.event))
-    return (*place, *carried(report.settings)) if verb in {"why", "rerun", "odds"} else place
+    if idea.verb == "check":
+        return [trace]
+    place = [trace, str(report.investigation.decision.event)]
+    if idea.verb not in _ASKING:
+        return place
+    settings = {k: v for k, v in report.settings.items() if k not in idea.without}
+    return [*place, *carried(settings)]
 
 
 def carried(settings: Json) -> list[str]:
@@ -99,9 +112,9 @@ def _ideas(report: WhyReport) -> Iterator[Idea]:
     verdict = report.investigation.verdict
     if report.headline is not None:
         drops = [word for piece in report.headline.pieces for word in ("--drop", piece.ref)]
-        yield "see it with and without, side by side", "rerun", tuple(drops)
+        yield Idea("see it with and without, side by side", "rerun", tuple(drops))
         if verdict is Verdict.ATTRIBUTED:
-            yield "read what the model saw", "context", ()
+            yield Idea("read what the model saw", "context")
             return
     yield from _AFTER[verdict](report)
 
@@ -110,31 +123,34 @@ def _after_nothing(report: WhyReport) -> Iterator[Idea]:
     if report.settings.get("full"):
         yield from _after_budget(report)
     else:
-        yield "search everything, not only until the first answer", "why", ("--full",)
-    yield "read what the model saw", "context", ()
+        yield Idea("search everything, not only until the first answer", "why", ("--full",))
+    yield Idea("read what the model saw", "context")
 
 
 def _after_absence(report: WhyReport) -> Iterator[Idea]:
-    yield "see what it does now, more often", "odds", ("--runs", str(_MORE_RUNS))
-    if not report.settings.get("match"):
-        yield "count something wider as the same decision", "why", ("--match", "REGEX")
+    yield Idea("see what it does now, more often", "odds", ("--runs", str(_MORE_RUNS)))
+    if report.settings.get("exact_args"):
+        yield Idea("let the arguments differ", "why", without=frozenset({"exact_args"}))
+    if report.investigation.decision.kind is DecisionKind.TEXT:
+        judge = report.subject.model or "MODEL"
+        yield Idea("let a model say which answers are the same", "why", ("--judge", judge))
 
 
 def _after_budget(report: WhyReport) -> Iterator[Idea]:
-    budget = max(2 * report.investigation.calls.budget, 2)
-    yield "go on from here", "why", ("--budget", str(budget))
+    budget = max(2 * report.investigation.calls.budget, _SENSIBLE)
+    yield Idea("go on from here", "why", ("--budget", str(budget)))
 
 
 def _after_failure(_: WhyReport) -> Iterator[Idea]:
-    yield "go on when it answers again", "why", ()
+    yield Idea("go on when it answers again", "why")
 
 
 def _after_interrupt(_: WhyReport) -> Iterator[Idea]:
-    yield "go on from here", "why", ()
+    yield Idea("go on from here", "why")
 
 
 def _after_incomplete(_: WhyReport) -> Iterator[Idea]:
-    yield "see what the trace lacks", "check", ()
+    yield Idea("see what the trace lacks", "check")
 
 
 _AFTER: dict[Verdict, Callable[[WhyReport], Iterator[Idea]]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from runtape.decision import Decision, DecisionKind
+from runtape.jsonio import Json
 from runtape.reports.words import call, listed, quoted
 
 
@@ -18,18 +19,18 @@ def decision_words(decision: Decision) -> str:
     return f"answers {quoted(decision.text or '', 120)}"
 
 
-def sameness_words(decision: Decision, *, exact_args: bool = False) -> str:
-    """How sameness was decided."""
-    names = (
-        [decision.tool] if decision.tool else list(dict.fromkeys(c.name for c in decision.calls))
-    )
-    arguments = "with these arguments" if exact_args else "whatever the arguments"
+def sameness_words(decision: Decision, settings: Json) -> str:
+    """How sameness was decided; `settings` as in a report (``exact_args``, ``judge``)."""
+    called = list(dict.fromkeys(made.name for made in decision.calls))
+    names = listed([decision.tool] if decision.tool else called)
+    exact = settings.get("exact_args")
+    arguments = "with the same arguments" if exact else "whatever the arguments"
     return {
-        DecisionKind.TOOL: f"a call of {listed(names)}, {arguments}",
-        DecisionKind.TOOLS: f"calls of {listed(names)} and no other tool, {arguments}",
+        DecisionKind.TOOL: f"a call of {names}, {arguments}",
+        DecisionKind.TOOLS: f"calls of {names} and no other tool, {arguments}",
         DecisionKind.TEXT: "the same answer but for case, punctuation and white space",
         DecisionKind.MATCH: "whatever matches the pattern",
-        DecisionKind.JUDGE: "what the judge calls the same",
+        DecisionKind.JUDGE: f"what the judge {settings.get('judge') or ''} calls the same",
     }[decision.kind]
 
 

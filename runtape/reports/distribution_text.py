@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from runtape.attribution.distribution import Distribution
-from runtape.evidence import wilson
 from runtape.reports.cells import cut
 from runtape.reports.costs import cost_words
 from runtape.reports.decisions import decided_tools, decision_words, sameness_words
@@ -13,7 +12,7 @@ from runtape.reports.distribution_report import DistributionReport
 from runtape.reports.sheet import Sheet, Span, Tone
 from runtape.reports.words import (
     happenings,
-    interval,
+    likely,
     of_runs,
     outcome_detail,
     p_value,
@@ -74,7 +73,7 @@ def distribution_sheet(report: DistributionReport, columns: int = 80) -> Sheet:
     sheet.prose("Trace", report.subject.path, Tone.QUIET)
     decision = f"event {found.decision.event} {decision_words(found.decision)}"
     sheet.prose("Decision", decision, Tone.STRONG)
-    same = sameness_words(found.decision, exact_args=bool(report.settings.get("exact_args")))
+    same = sameness_words(found.decision, report.settings)
     sheet.prose("", f"counted as the same: {same}", Tone.QUIET)
     for text in report.changed:
         sheet.prose("Changed" if text == report.changed[0] else "", text)
@@ -125,7 +124,8 @@ def _verdict(sheet: Sheet, found: Distribution) -> None:
     beside = found.baseline
     if beside is None:
         if found.tally.runs:
-            sheet.prose("So", f"the recorded decision comes in {_rate(found.tally)}")
+            comes = f"{of_runs(found.tally)} ({likely(found.tally)})"
+            sheet.prose("So", f"the recorded decision comes in {comes}")
     elif found.tally.runs and beside.tally.runs:
         sheet.prose("So", f"changed {_rate(found.tally)}, unchanged {_rate(beside.tally)}")
         sheet.prose("", _comparison(found))
@@ -133,7 +133,7 @@ def _verdict(sheet: Sheet, found: Distribution) -> None:
 
 
 def _rate(counts: Tally) -> str:
-    return f"{of_runs(counts)} ({interval(*wilson(counts.same, counts.runs))})"
+    return f"{tally(counts)} ({likely(counts)})"
 
 
 def _comparison(found: Distribution) -> str:

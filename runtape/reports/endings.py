@@ -6,11 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from runtape.attribution.facts import Mode, PieceState, Verdict
-from runtape.evidence import wilson
 from runtape.reports.counts import add_happenings
 from runtape.reports.sheet import Sheet, Tone
 from runtape.reports.why_report import WhyReport
-from runtape.reports.words import interval, listed, of_runs, plural, sentence
+from runtape.reports.words import likely, listed, of_runs, plural, sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +71,8 @@ def _did_not_recur(report: WhyReport) -> Ending:
     base = report.investigation.baseline
     return Ending(
         "No cause",
-        f"The decision did not recur: {of_runs(base)}.",
-        f"So it comes in {_likely(report)} of runs. The recorded run may have been a rare one, or "
-        "the model behind the name has changed since.",
+        f"The decision did not recur: {of_runs(base)} ({likely(base)}).",
+        "The recorded run may have been a rare one, or the model behind the name has changed.",
     )
 
 
@@ -82,15 +80,9 @@ def _too_rare(report: WhyReport) -> Ending:
     base = report.investigation.baseline
     return Ending(
         "No cause",
-        f"Too rare to explain: {of_runs(base)}.",
-        f"At {_likely(report)} of runs, a cause cannot be told from chance with a sensible number "
-        "of calls.",
+        f"Too rare to explain: {of_runs(base)} ({likely(base)}).",
+        "At that rate a cause cannot be told from chance with a sensible number of calls.",
     )
-
-
-def _likely(report: WhyReport) -> str:
-    base = report.investigation.baseline
-    return interval(*wilson(base.same, base.runs))
 
 
 def _budget(report: WhyReport) -> Ending:

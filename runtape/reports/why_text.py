@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from runtape.attribution.facts import Investigation, Mode, Verdict
-from runtape.evidence import wilson
 from runtape.reports.causes import add_cause
 from runtape.reports.commands import Suggestion, suggestions
 from runtape.reports.costs import cost_words
@@ -16,7 +15,7 @@ from runtape.reports.why_report import WhyReport
 from runtape.reports.words import (
     duration,
     happenings,
-    interval,
+    likely,
     listed,
     of_runs,
     outcome_detail,
@@ -43,7 +42,7 @@ def _decision(sheet: Sheet, report: WhyReport) -> None:
     decision = found.decision
     sheet.prose("Trace", report.subject.path, Tone.QUIET)
     sheet.prose("Decision", f"event {decision.event} {decision_words(decision)}", Tone.STRONG)
-    same = sameness_words(decision, exact_args=bool(report.settings.get("exact_args")))
+    same = sameness_words(decision, report.settings)
     sheet.prose("", f"counted as the same: {same}", Tone.QUIET)
     if found.baseline.runs:
         _baseline(sheet, report)
@@ -56,8 +55,8 @@ def _baseline(sheet: Sheet, report: WhyReport) -> None:
     if found.mode is Mode.DETERMINISTIC:
         share = " at temperature 0"
     else:
-        share = f" ({interval(*wilson(found.baseline.same, found.baseline.runs))})"
-    again = f"{asked} makes it again in {of_runs(found.baseline)}{share}"
+        share = f" ({likely(found.baseline)})"
+    again = f"{asked} repeats it in {of_runs(found.baseline)}{share}"
     sheet.prose("", f"unchanged, {again}")
     if found.verdict is not Verdict.DID_NOT_RECUR:
         _otherwise(sheet, found)

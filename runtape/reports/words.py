@@ -8,6 +8,7 @@ from typing import Any
 
 from runtape.context.pieces import Piece, PieceKind
 from runtape.decision import Outcome, OutcomeKind
+from runtape.evidence import wilson
 from runtape.jsonio import dumps_text, loads
 from runtape.reports.cells import cut, one_line
 from runtape.trials import Tally
@@ -17,6 +18,7 @@ _HOUR = 3600
 _THOUSAND = 1000
 _MILLION = 1_000_000
 _SMALL_P = 1e-3
+_ANYTHING = "anything"
 _EDGE = 0.005
 """Shares closer to 0 or 1 than this are printed as that end."""
 
@@ -57,12 +59,19 @@ def of_runs(counts: Tally) -> str:
 def interval(low: float, high: float) -> str:
     """An interval of a share in plain words: ``under 28%``, ``over 82%``, ``12–45%``."""
     if low <= _EDGE and high >= 1 - _EDGE:
-        return "anything"
+        return _ANYTHING
     if low <= _EDGE:
         return f"under {percent(high)}"
     if high >= 1 - _EDGE:
         return f"over {percent(low)}"
     return f"{low * 100:.0f}–{percent(high)}"
+
+
+def likely(counts: Tally) -> str:
+    """Where the rate behind `counts` probably is: its 95 % interval (Wilson) in plain words."""
+    low, high = wilson(counts.same, counts.runs)
+    words = interval(low, high)
+    return "could be anything" if words == _ANYTHING else f"likely {words}"
 
 
 def p_value(p: float) -> str:

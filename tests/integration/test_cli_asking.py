@@ -470,7 +470,7 @@ def test_a_context_of_one_piece(folder):
         rec.log_llm_response(event, {"choices": [{"message": said}]})
     code, text = call("why", "one", "last", "--model-fn", "model.py:never")
     assert code == 3
-    assert "makes it again in 18 of 18 runs" in text
+    assert "repeats it in 18 of 18 runs" in text
 
 
 def test_a_context_of_five_thousand_pieces(folder):
