@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from dataclasses import replace
 
-from runtape.attribution.facts import Mode, Phase, Role
-from runtape.attribution.ledger import CAUSES, UNCHANGED, Ledger, Steps
+from runtape.attribution.facts import Mode, Phase, PieceState, Role
+from runtape.attribution.ledger import CAUSES, UNCHANGED, Ledger, Steps, alone
 from runtape.attribution.protocol import Ask, Change, Claim, Reaction, Wording
-from runtape.attribution.roles import usual_reaction
+from runtape.attribution.roles import Rank, rank, usual_reaction
 from runtape.evidence import fisher_less
 from runtape.trials import Tally
 
@@ -29,6 +29,7 @@ _DRIFT = 0.05
 def describe(ledger: Ledger) -> Steps[None]:
     """Recheck, top up, and choose the claim that answers the question best."""
     yield from ledger.enter(Phase.DESCRIBE)
+    _drop_wholes(ledger)
     _join(ledger)
     ranked = sorted((c for c in ledger.claims if c.role in CAUSES), key=lambda c: _merit(ledger, c))
     top = ranked[:_TOP]
@@ -37,6 +38,16 @@ def describe(ledger: Ledger) -> Steps[None]:
     ledger.claims[:] = [_described(ledger, c) if c in top else c for c in ledger.claims]
     _choose_headline(ledger)
     yield from _watch_drift(ledger, before)
+
+
+def _drop_wholes(ledger: Ledger) -> None:
+    """A claim on a part takes the place of the same claim on its whole."""
+    finer = {
+        (step, claim.role) for claim in ledger.claims for step, _ in claim.narrowed[:-1]
+    }
+    ledger.claims[:] = [
+        c for c in ledger.claims if not any((p, c.role) in finer for p in c.change.pieces)
+    ]
 
 
 def _join(ledger: Ledger) -> None:
@@ -75,9 +86,11 @@ def _described(ledger: Ledger, claim: Claim) -> Claim:
 
 
 def _all_but(ledger: Ledger, claim: Claim) -> Change:
-    """Everything that was read removed, except the claimed texts and the required inputs."""
+    """Everything that was read removed, except the claimed texts and what the model seems to need."""
     required = (c.change.pieces for c in ledger.claims if c.role is Role.REQUIRED)
-    keep = claim.change.pieces.union(*required)
+    suspected = (p for p, state in ledger.states.items() if state is PieceState.SUSPECTED)
+    missed = (p for p in suspected if rank(ledger, alone(p)) is Rank.MISSED)
+    keep = claim.change.pieces.union(missed, *required)
     around = {step for piece in keep for step in ledger.path(piece)}
     read = [root for root in ledger.tree.roots if ledger.tree.read(root)]
     return Change(frozenset(p for root in read for p in _outside(ledger, root, keep, around)))

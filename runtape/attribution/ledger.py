@@ -212,12 +212,11 @@ class Ledger:
         """Whether some claim answers the question."""
         return any(claim.headline for claim in self.claims)
 
-    @property
-    def pinned(self) -> bool:
-        """Whether some cause is narrowed as far as it goes: a leaf, or a set."""
+    def pinned(self, since: int = 0) -> bool:
+        """Whether a cause is narrowed as far as it goes (a leaf, or a set), from claim `since` on."""
         return any(
             claim.role in CAUSES and not any(map(self.parts, claim.change.pieces))
-            for claim in self.claims
+            for claim in self.claims[since:]
         )
 
     def take_slot(self, change: Change) -> bool:
@@ -227,9 +226,10 @@ class Ledger:
         return change in self._slots
 
     def add_claim(self, claim: Claim) -> Steps[None]:
-        """Keep a settled claim, and say so."""
-        self.claims.append(claim)
-        yield ClaimNote(claim)
+        """Keep a settled claim, once, and say so."""
+        if all(claim.change != known.change for known in self.claims):
+            self.claims.append(claim)
+            yield ClaimNote(claim)
 
     # ── telling ──────────────────────────────────────────────────────────────────────────────────
 

@@ -35,6 +35,8 @@ def narrow(ledger: Ledger, piece: int) -> Steps[bool]:
     yield from ledger.enter(Phase.CONFIRM)
     settled = yield from confirm(ledger, alone(piece))
     if settled is None:
+        if ledger.gauge.score(ledger.tally(alone(piece))) <= 0:
+            yield from ledger.mark((piece,), PieceState.NO_EFFECT)
         return False
     if parts and rank(ledger, settled.change) is not Rank.MISSED:
         if (yield from _narrow_parts(ledger, piece, parts, _NONE_OF_CONFIRMED)):
@@ -53,12 +55,12 @@ def _narrow_parts(ledger: Ledger, piece: int, parts: Sequence[int], none: float)
         hot = [p for p in parts if is_hot(ledger, alone(p))]
     yield from ledger.mark(hot, PieceState.SUSPECTED)
     yield from ledger.mark((p for p in parts if p not in ledger.states), PieceState.NO_EFFECT)
-    claimed = False
+    known = len(ledger.claims)
     for part in by_promise(ledger, hot):
-        claimed |= yield from narrow(ledger, part)
-        if ledger.pinned:
-            return True
-    return claimed
+        yield from narrow(ledger, part)
+        if ledger.pinned(since=known) and not ledger.options.full:
+            break
+    return len(ledger.claims) > known
 
 
 def claim_smallest(

@@ -134,7 +134,7 @@ def _unexplained(ledger: Ledger, pieces: Sequence[int]) -> list[int]:
 def _settle(ledger: Ledger, hot: Sequence[int]) -> Steps[None]:
     """Narrow the suspects in order until a cause is settled, then test the rest as they are."""
     for i, piece in enumerate(hot):
-        if ledger.pinned and not ledger.options.full:
+        if ledger.pinned() and not ledger.options.full:
             yield from _test_whole(ledger, hot[i:])
             return
         if rank(ledger, alone(piece)) is Rank.GIVEN_STOPS:

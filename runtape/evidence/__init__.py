@@ -14,6 +14,7 @@ from runtape.evidence.plan import (
     Looks,
     plan_baseline,
 )
+from runtape.evidence.power import power, runs_needed
 
 __all__ = [
     "CONSISTENT",
@@ -29,6 +30,8 @@ __all__ = [
     "largest_rate",
     "newcombe",
     "plan_baseline",
+    "power",
+    "runs_needed",
     "variant_error",
     "wilson",
 ]

@@ -182,6 +182,7 @@ def _nothing() -> Iterator[Row]:
 def _further() -> Iterator[Row]:
     """Worlds beyond the table of the design, with figures of our own."""
     yield Row("cause beside the data 1→0 n 20", _world(worlds.beside, 20, 1.0, 0.0), 0.98)
+    yield Row("beside the data in 60 paragraphs", _world(worlds.long, 20, 60), 0.98)
     yield Row("masked, same paragraph 1→0 n 20", _world(worlds.masked_close, 20, 1.0, 0.0), 0.97)
     yield Row("OR2 in one piece 1→0 n 20", _world(worlds.twice, 20, 1.0, 0.0), 0.97)
     yield Row("fragile 1→0 n 20", _world(worlds.fragile, 20, 0.12), 0.97)

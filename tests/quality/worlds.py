@@ -22,7 +22,7 @@ from random import Random
 
 from runtape.attribution.protocol import Change, Reaction, Seen, Wording
 
-_ROOT, _PARA = 8, 4
+_ROOT, _PARA = 12, 4
 """Bits right of the root's and of the paragraph's number in a piece number."""
 
 Present = Callable[[int], bool]
@@ -89,7 +89,9 @@ class World:
 
     def answer(self, change: Change, rng: Random) -> Seen:
         """One run of the changed context."""
-        gone = change.pieces if change.wording is not Wording.QUOTE else frozenset[int]()
+        gone = change.pieces
+        if change.wording is Wording.QUOTE:  # disarms an instruction, keeps an input
+            gone -= {self.task, self.data}
 
         def present(leaf: int) -> bool:
             return gone.isdisjoint((leaf, leaf >> _PARA << _PARA, leaf >> _ROOT << _ROOT))
@@ -112,7 +114,7 @@ class World:
 
 
 def _split(piece: int) -> tuple[int, int, int]:
-    return piece >> _ROOT, piece >> _PARA & 15, piece & 15
+    return piece >> _ROOT, piece >> _PARA & 255, piece & 15
 
 
 def _shape(pieces: int, rng: Random) -> tuple[tuple[int, ...], ...]:
@@ -217,6 +219,20 @@ def gutted(pieces: int, high: float, rng: Random) -> World:
     world, _ = _furnished(pieces, rng)
     world.rate = lambda _: high
     world.breaks = 0.5
+    return world
+
+
+def long(pieces: int, paragraphs: int, rng: Random) -> World:
+    """One cause 1→0, in a piece of so many paragraphs that holds the data as well."""
+    world, _ = _furnished(pieces, rng)
+    assert world.data is not None
+    root = world.data >> _ROOT
+    shape = list(world.shape)
+    shape[root] = tuple(rng.randint(2, 4) for _ in range(paragraphs))
+    world.shape = tuple(shape)
+    cause = rng.choice([leaf for leaf in world.leaves(root << _ROOT) if leaf != world.data])
+    world.rate = lambda present: 1.0 if present(cause) else 0.0
+    world.answers = frozenset((frozenset((cause,)),))
     return world
 
 
