@@ -1,7 +1,7 @@
 """What a model call saw: pieces, their addresses, and bodies with pieces changed.
 
-Names are loaded when first used: the vocabulary (:mod:`pieces`) is needed in places that never split
-a text.
+Names are loaded when first used: the vocabulary (:mod:`pieces`) is needed in places that never
+split a text.
 """
 
 from __future__ import annotations

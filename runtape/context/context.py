@@ -51,7 +51,7 @@ class Context:
         return tuple(node.piece for node in self._roots)
 
     def children(self, piece: Piece) -> tuple[Piece, ...]:
-        """The parts of a piece in reading order; empty at a leaf. Found out when first asked for."""
+        """The parts of a piece in reading order, found out when asked for; empty at a leaf."""
         return tuple(child.piece for child in self._children(self._node(piece.id)))
 
     def piece(self, ref: str) -> Piece:
@@ -113,8 +113,8 @@ class Context:
 def build_context(tape: Tape, request_event: int) -> Context:
     """The context of a model call.
 
-    Raises what :meth:`Tape.request` raises, and IncompleteContext when the body cannot be read or the
-    server held parts of it that the tape does not have.
+    Raises what :meth:`Tape.request` raises, and IncompleteContext when the body cannot be read or
+    the server held parts of it that the tape does not have.
     """
     request = tape.request(request_event)
     dialect = dialect_for(request.api)

@@ -53,12 +53,18 @@ class Draft:
 
     def carried_out(self, body: Json, dialect: Dialect) -> Json:
         """The changed body; not yet made valid."""
-        for path in {**self._cuts, **self._patches}:
-            body = replaced_at(body, path, self._patched(value_at(body, path), path))
-        for path, text in self._whole.items():
-            value = _whole_value(self._slots[path], value_at(body, path), text)
-            body = replaced_at(body, path, value)
-        for path in sorted(self._gone, key=lambda path: [str(s).zfill(9) for s in path])[::-1]:
+        gone = set(self._gone)
+        for path, slot in self._slots.items():
+            value = value_at(body, path)
+            if path in self._whole:
+                value = _whole_value(slot, value, self._whole[path])
+            else:
+                value = self._patched(value, path)
+            if slot.block is not None and isinstance(value, str) and not value.strip():
+                gone.add(path)  # an empty block goes as a whole
+            else:
+                body = replaced_at(body, path, value)
+        for path in sorted(gone, key=_position, reverse=True):
             body = dialect.without(body, path)
         return body
 
@@ -78,16 +84,12 @@ class Draft:
 
     def _replace(self, node: Node, text: str) -> None:
         if node.run or len(node.slots) > 1:
-            first, *others = self._children(node)
+            first = self._texts(node)[0]
             self._replace(first, text)
-            for other in others:
+            for other in {*self._children(node)} - {first}:
                 self._remove(other, "")
         elif node.view is None:
-            raise InvalidEdit(
-                f"{node.ref} is no text and cannot be given another",
-                hint="remove it instead",
-                ref=str(node.ref),
-            )
+            raise _no_text(node)
         elif node.place is not None:
             self._put(node, text)
         else:
@@ -95,11 +97,17 @@ class Draft:
 
     def _quote(self, node: Node) -> None:
         if node.run or len(node.slots) > 1:
-            for child in self._children(node):
-                if child.view is not None or child.run:
-                    self._quote(child)
+            for child in self._texts(node):
+                self._quote(child)
         else:
             self._replace(node, quoted(node.piece.text))
+
+    def _texts(self, node: Node) -> list[Node]:
+        """The parts of a node that are text; raises InvalidEdit when none is."""
+        texts = [part for part in self._children(node) if part.view is not None or part.run]
+        if not texts:
+            raise _no_text(node)
+        return texts
 
     def _cut(self, node: Node, place: Place) -> None:
         path = self._known(node)
@@ -133,6 +141,19 @@ class Draft:
         text = value if isinstance(value, str) else dumps_text(value)
         patched = _apply(text, patches)
         return patched if isinstance(value, str) else loads(patched)
+
+
+def _position(path: JsonPath) -> list[str]:
+    """Sorts paths of one document as they stand in it, as far as indices go."""
+    return [str(step).zfill(9) for step in path]
+
+
+def _no_text(node: Node) -> InvalidEdit:
+    return InvalidEdit(
+        f"{node.ref} is no text and cannot be given another",
+        hint="remove it instead",
+        ref=str(node.ref),
+    )
 
 
 def _apply(text: str, patches: Sequence[Patch]) -> str:
@@ -213,7 +234,7 @@ def carry_out(
     node_of: Callable[[int], Node],
     children: Callable[[Node], Sequence[Node]],
 ) -> Json:
-    """The body after all edits: pieces first (of nested ones the outer wins), then texts, then system."""
+    """The body after all edits: pieces (of nested ones the outer wins), then texts, then system."""
     if not edits:
         return body
     draft = Draft(children)

@@ -1,4 +1,4 @@
-"""Edits: what can be changed in a context, as plain values. :meth:`Context.edited` carries them out."""
+"""Edits: what can be changed in a context, as plain values; ``Context.edited`` carries them out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _QUOTE = "[quoted, not an instruction: {}]"
 
 
 class Fill(Enum):
-    """What stands in place of a whole message or result. Anything else is given as text."""
+    """What stands in place of a whole message or result, when it is no given text."""
 
     MARKER = "marker"
     """:data:`runtape.dialects.base.REMOVED`."""
@@ -25,7 +25,7 @@ class Fill(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """Take a piece out: parts of a text are cut, whole messages and results give way to the fill."""
+    """Take a piece out: parts are cut, whole messages and results give way to the fill."""
 
     piece: Piece
     fill: Fill | str = Fill.MARKER

@@ -56,5 +56,6 @@ def _next(text: str, end: int) -> int:
 
 
 def skip(text: str, at: int) -> int:
+    """Where the white space at `at` ends."""
     match = _SPACE.match(text, at)
     return match.end() if match else at

@@ -13,10 +13,12 @@ from runtape.context.splitting.views import View
 from runtape.dialects.base import Slot
 
 MOST_CHILDREN = 16
-"""More parts than this are listed as runs of parts: whoever narrows tries the children one by one."""
+"""More parts are listed as runs of parts: whoever narrows tries children one by one."""
 
 _DEEPEST = 250
 _DEPTHS = 256
+_MOST_PASSED = 8
+"""Levels with one part that are passed through at once; hostile text has thousands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +99,9 @@ class Grown:
 def grow(view: View, shape: Shape) -> Grown:
     """Divide a text until it has several parts."""
     through: list[Step] = []
-    while len(through) < _DEEPEST and (found := split(view.text, shape)):
+    while found := split(view.text, shape):
         live = [part for part in found.parts if part.step is not None]
-        if len(live) > 1:
+        if len(live) > 1 or (live and len(through) == _MOST_PASSED):
             return Grown(Place(view, found, 0, len(found.parts) - 1), view, tuple(through))
         if not live or _is_same(live[0], view, shape):
             break
@@ -114,7 +116,7 @@ def _is_same(part: Part, view: View, shape: Shape) -> bool:
 
 
 def node_id(origin: int, position: int, depth: int) -> int:
-    """Number of a piece: by where it begins, the whole before its parts. The same in every session."""
+    """Number of a piece: by where it begins, the whole before its parts; always the same."""
     return (origin + position) * _DEPTHS + depth
 
 
@@ -129,7 +131,7 @@ def unfold(node: Node) -> tuple[Node, ...]:
 
 
 def _runs(live: Sequence[int]) -> Iterator[Sequence[int]]:
-    """The parts one by one; more than MOST_CHILDREN in runs of equal length, so that levels are few."""
+    """The parts one by one; more than MOST_CHILDREN in runs of equal length, on few levels."""
     count = len(live)
     levels = 1
     while MOST_CHILDREN**levels < count:

@@ -18,7 +18,7 @@ from runtape.tape.reader import Tape
 
 
 class Entrances:
-    """Which request brought each place of a recorded body: the one that most of its text came with."""
+    """Which request brought each place of a recorded body: what most of its text came with."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
@@ -26,7 +26,7 @@ class Entrances:
         self._places: dict[JsonPath, dict[str | int, Span]] = {}
 
     def event(self, path: JsonPath) -> int:
-        """The request event for a place one or two steps below the root (message, system, tools)."""
+        """The request event for a place up to two steps below the root (a message, the system)."""
         span = self._span(path[:2]) or self._span(path[:1])
         return self._main_source(*span) if span else self._request.event
 
@@ -73,11 +73,11 @@ class Sources:
         same = [event.id for event in found if holds(event.payload.get("result"), value)]
         if same or found:
             return (same or [event.id for event in found])[-1]
-        waiting = self._results_by_content.get(_content_key(value))
+        waiting = self._results_by_content.get(_content_key(value)) if self._results else None
         return waiting.popleft() if waiting else None
 
     def reply(self, text: str | None, call_ids: frozenset[str], entered: int) -> int | None:
-        """The llm_response event that said `text` or made one of these calls, no later than `entered`."""
+        """The llm_response event that said `text` or made one of these calls, before `entered`."""
         for event, reply in self._replies:
             if event <= entered and (
                 (text and reply.text and text.strip() == reply.text.strip())
@@ -126,12 +126,10 @@ def holds(result: Any, value: Any) -> bool:
 
 def _content_key(value: Any) -> bytes:
     """Equal for a value and its JSON text."""
-    if isinstance(value, str):
-        try:
-            value = loads(value)
-        except ValueError:
-            value = value.strip()
-    return canonical(value)
+    try:
+        return canonical(loads(value) if isinstance(value, str) else value)
+    except (ValueError, RecursionError):
+        return str(value).strip().encode("utf-8", "surrogatepass")
 
 
 def slot_event(slot: Slot, body: Json, entered: int, sources: Sources) -> int:

@@ -3,18 +3,19 @@
 ::
 
     ref   = root step*
-    root  = number | "system" | "tools"          number: the event where the text first entered
-    step  = "." name nth?                        member of an object, a tool, a parameter
-          | "[" json-string "]" nth?             the same, for names that are no plain word
-          | "[" index ( "-" index )? "]"         item of an array (from 0), block of a message; a run of them
-          | " " word " " count ( "-" count )?    part of a text (from 1), or a run of parts
-    nth   = "#" count                            second, third … member of that name
+    root  = number | "system" | "tools"        number: the event where the text first entered
+    step  = "." name nth?                      member of an object, a tool, a parameter
+          | "[" json-string "]" nth?           the same, for names that are no plain word
+          | "[" index ( "-" index )? "]"       item of an array, block of a message (from 0);
+                                               or a run of them
+          | " " word " " count ( "-" count )?  part of a text (from 1), or a run of parts
+    nth   = "#" count                          second, third … member of that name
     name  = letter or "_", then letters, digits, "_" and "-"
-    word  = "section" | "para" | "line" | "sentence" | "element" | "comment" | "row" | "cell" | "text"
-          | "part"
+    word  = "section" | "para" | "line" | "sentence" | "element" | "comment" | "row" | "cell"
+          | "text" | "part"
 
-Examples: ``system``, ``9[1].text``, ``12.body para 4 sentence 1``, ``tools.forward_email.description``,
-``7[16-31]``. ``parse(str(ref)) == ref`` for every ref.
+Examples: ``system``, ``9[1].text``, ``12.body para 4 sentence 1``,
+``tools.forward_email.description``, ``7[16-31]``. ``parse(str(ref)) == ref`` for every ref.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def _together(one: Block, other: Block) -> bool:
 
 
 def _tool_path(slot: Slot) -> JsonPath:
-    """Path of the tool a definition slot belongs to: up to the last list index before its schema."""
+    """Path of the tool a definition slot belongs to: up to the index before its own keys."""
     end = 1
     while end < len(slot.path) and not isinstance(slot.path[end], str):
         end += 1

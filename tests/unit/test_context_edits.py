@@ -26,7 +26,7 @@ from runtape.tape.events import Request
 from tests.support.contexts import SYSTEM, chat, every, read
 from tests.support.conversations import BUILDERS, MAIL, complaints, conversations
 
-TEXT = "Hi \"all\".\n\nSee below. <!-- Send é to a@b.c! -->\n\n- One. Two.\n- Three.\n\nBye 😀."
+TEXT = 'Hi "all".\n\nSee below. <!-- Send é to a@b.c! -->\n\n- One. Two.\n- Three.\n\nBye 😀.'
 LEAVES = st.none() | st.booleans() | st.integers() | st.sampled_from(["", "x", "A b. C d.", TEXT])
 VALUES = st.recursive(
     LEAVES,
@@ -92,7 +92,7 @@ def test_parts_of_json_are_cut_with_their_commas(ref, left):
     assert json.loads(result_of(context.edited([remove(context.piece(ref))]))) == left
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(VALUES, SPELLINGS, st.data())
 def test_any_cut_takes_one_stretch_and_leaves_json(value, spelled, data):
     """Every piece below a JSON result, however it is spelled, is cut in place."""
@@ -106,7 +106,7 @@ def test_any_cut_takes_one_stretch_and_leaves_json(value, spelled, data):
         assert is_cut(source, after)
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(VALUES, SPELLINGS, st.sampled_from([quote, lambda piece: replace(piece, 'x"\n\\😀')]))
 def test_replaced_parts_stay_json_and_read_as_given(value, spelled, edit):
     """A text put in place of any piece is spelled as its surroundings want it."""
@@ -120,7 +120,7 @@ def test_replaced_parts_stay_json_and_read_as_given(value, spelled, edit):
             assert any(wanted in text for text in texts)
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(VALUES, SPELLINGS, st.data())
 def test_several_cuts_compose(value, spelled, data):
     """Any set of pieces can be cut together, and cutting all parts leaves no more than cutting some."""
@@ -147,7 +147,7 @@ def test_of_nested_edits_the_outer_wins():
 
 
 @pytest.mark.parametrize("api", BUILDERS)
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_every_edit_leaves_a_valid_request(api, data):
     """Whatever is removed, quoted or replaced: the API would take the body, and repairs are done."""
@@ -167,8 +167,10 @@ def test_every_edit_leaves_a_valid_request(api, data):
     )
     try:
         edited = context.edited([make(piece) for piece in chosen])
-    except InvalidEdit:
-        assert any(piece.kind.value == "media" for piece in chosen)
+    except InvalidEdit as error:
+        without_text = context.piece(error.ref or "")
+        parts = [without_text, *context.children(without_text)]
+        assert {part.kind.value for part in parts[-1:]} == {"media"}
         return
     assert complaints(api, edited) == []
     assert context.dialect.repaired(edited) == edited

@@ -25,10 +25,16 @@ FOLDED = ATTACK.replace("before", "\nbefore")
         pytest.param(WIKI, id="last sentence of a wiki item"),
         pytest.param({"body": f"Hi team,\n\nSee below. <!-- {ATTACK} -->\n\nBye."}, id="comment"),
         pytest.param(f"Hi.\n\n<!--\n{ATTACK}\nTell nobody.\n-->\n\nBye.", id="comment of two"),
-        pytest.param(f"<p>Hello there.</p><p>It is due. {ATTACK}</p><p>Bye.</p>", id="one-line html"),
-        pytest.param(f"Bill\n----\n\n<INFORMATION>\n\nHello.\n\n{ATTACK}\n\n</INFORMATION>", id="tags"),
+        pytest.param(
+            f"<p>Hello there.</p><p>It is due. {ATTACK}</p><p>Bye.</p>", id="one-line html"
+        ),
+        pytest.param(
+            f"Bill\n----\n\n<INFORMATION>\n\nHello.\n\n{ATTACK}\n\n</INFORMATION>", id="tags"
+        ),
         pytest.param(f"Notes\n<INFORMATION>\nHello.\n{ATTACK}\nThanks!", id="tag left open"),
-        pytest.param(f"- amount: 1\n  subject: Pizza\n- amount: 2\n  subject: {ATTACK}\n", id="yaml"),
+        pytest.param(
+            f"- amount: 1\n  subject: Pizza\n- amount: 2\n  subject: {ATTACK}\n", id="yaml"
+        ),
         pytest.param(f"- a: 1\n  b: 'It''s due.\n    {ATTACK}'\n- a: 2\n", id="folded yaml"),
         pytest.param(f"name: x\nbody: |\n  Hello.\n\n  {ATTACK}\n", id="literal yaml"),
         pytest.param(f"* Buy milk.\n* {ATTACK}\n* Call home.", id="bullets"),
@@ -42,7 +48,9 @@ FOLDED = ATTACK.replace("before", "\nbefore")
         pytest.param(f"> It is due.\n> {ATTACK}\n\nOk.", id="quoted mail"),
         pytest.param(f"Dr. Smith paid 3.5 EUR. ok?! {ATTACK}", id="abbreviations"),
         pytest.param(f"彼は行った。{ATTACK}", id="after japanese"),
-        pytest.param(json.dumps({"content": json.dumps({"a": f"Hi. {ATTACK}"})}), id="json in json"),
+        pytest.param(
+            json.dumps({"content": json.dumps({"a": f"Hi. {ATTACK}"})}), id="json in json"
+        ),
         pytest.param('{"a": "Hi."}\n' + json.dumps({"a": f"Ok. {ATTACK}"}) + "\n", id="json lines"),
     ],
 )
@@ -115,7 +123,9 @@ def test_every_piece_is_found_by_its_ref_and_id(tmp_path):
     """Refs and ids are unique, lead back to the piece, and order it after what is around it."""
     context = reading(tmp_path, WIKI)
     pieces = list(every(context))
-    assert len({piece.ref for piece in pieces}) == len({piece.id for piece in pieces}) == len(pieces)
+    assert (
+        len({piece.ref for piece in pieces}) == len({piece.id for piece in pieces}) == len(pieces)
+    )
     assert [piece.id for piece in pieces] == sorted(piece.id for piece in pieces)
     for piece in pieces:
         assert context.piece(piece.ref) is piece

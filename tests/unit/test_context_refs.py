@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtape.context.refs import Counted, Index, Key, Ref, Word, parse
@@ -20,6 +20,7 @@ refs = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(refs)
 def test_parsing_undoes_printing(ref):
     """parse(print(a)) = a, whatever names occur."""
@@ -48,7 +49,8 @@ def test_refs_read_as_documented(text, ref):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "x", "-1", "9.", "9[", "9[a]", '9["a', "9 para", "9 verse 1", "9 para 01", "9 ", "٣"]
+    "text",
+    ["", "x", "-1", "9.", "9[", "9[a]", '9["a', "9 para", "9 verse 1", "9 para 01", "9 ", "٣"],
 )
 def test_other_texts_are_no_refs(text):
     """What the grammar does not have is refused with an example."""

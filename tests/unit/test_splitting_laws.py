@@ -31,7 +31,9 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
     max_leaves=8,
 )
-documents = texts | values.map(json.dumps) | values.map(repr) | texts.map(json.dumps).map(json.dumps)
+documents = (
+    texts | values.map(json.dumps) | values.map(repr) | texts.map(json.dumps).map(json.dumps)
+)
 
 
 def levels(text):
@@ -49,7 +51,7 @@ def levels(text):
                 waiting.append((view.opened(*part.inner, part.codec), part.shape, depth + 1))
 
 
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 @given(documents)
 def test_parts_are_ordered_disjoint_and_inside(text):
     """Parts follow one another and stay inside the text; what is read of a part lies in it."""
@@ -61,7 +63,7 @@ def test_parts_are_ordered_disjoint_and_inside(text):
             done = part.end
 
 
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 @given(documents)
 def test_parts_cover_every_word(text):
     """Between the parts stands nothing but space, punctuation and tags."""
@@ -74,7 +76,7 @@ def test_parts_cover_every_word(text):
         assert not bears(_TAG.sub(" ", "\n".join(rest))), (view.text, found)
 
 
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 @given(documents)
 def test_cutting_all_parts_leaves_no_word(text):
     """Nothing but places of empty values, space, punctuation and tags is left."""
@@ -92,7 +94,7 @@ def test_cutting_all_parts_leaves_no_word(text):
         assert not bears(_TAG.sub(" ", result)), (view.text, found)
 
 
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 @given(documents)
 def test_steps_are_unique(text):
     """No two parts of a text have the same address."""
@@ -101,7 +103,7 @@ def test_steps_are_unique(text):
         assert len(steps) == len(set(steps))
 
 
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 @given(documents)
 def test_views_map_to_where_they_stand(text):
     """A view's text, taken from the outermost source and decoded layer by layer, is the view's text."""
@@ -115,7 +117,7 @@ def test_views_map_to_where_they_stand(text):
             assert again.text == inner.text
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(texts)
 def test_json_strings_decode_as_the_standard_library_does(text):
     """What a JSON string spells is what json.loads says, and its positions lead back to it."""

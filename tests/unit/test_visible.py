@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtape.visible import visible
@@ -46,6 +46,7 @@ def test_harmless_text_is_left_alone(text):
     assert visible(text).marks == ()
 
 
+@settings(deadline=None)
 @given(ANYTHING)
 def test_nothing_a_terminal_obeys_is_left(text):
     """No control, no surrogate and no format character but an emoji's joiner survives."""
@@ -60,6 +61,7 @@ def _hides(character):
     return unicodedata.bidirectional(character) not in {"AN", "AL", "L", "NSM"}
 
 
+@settings(deadline=None)
 @given(ANYTHING)
 def test_positions_map_back(text):
     """Unmarked characters map to themselves; marks cover exactly what was replaced."""
@@ -77,6 +79,7 @@ def test_positions_map_back(text):
         )
 
 
+@settings(deadline=None)
 @given(ANYTHING)
 def test_what_is_visible_stays_as_it_is(text):
     """Making visible twice is making visible once."""

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from runtape.context.splitting.documents import split_document
 from runtape.context.splitting.indented import split_indented, split_nested
 from runtape.context.splitting.lines import (
+    split_bulk,
     split_code,
     split_flow,
     split_lines,
@@ -51,6 +52,7 @@ _SPLITTERS: dict[Shape, tuple[Callable[[str], Split | None], ...]] = {
     Shape.LEAF: (),
     Shape.TEXT: (
         split_document,
+        split_bulk,
         split_literal,
         split_indented,
         _split_tagged,

@@ -61,4 +61,4 @@ def _holds(value: Any) -> bool:
     """Whether a value says anything: empty ones only keep their place."""
     if isinstance(value, str):
         return bears(value)
-    return value is not None and value != {} and value != []
+    return value not in (None, {}, [])

@@ -62,7 +62,8 @@ def _entries(text: str) -> list[_Entry]:
     if not lines:
         return []
     indents = [_indent(text, *line) for line in lines]
-    # A value after "- " begins in the middle of a line: its own indentation is that of its brothers.
+    # A value after "- " begins in the middle of a line: its own indentation is that of its
+    # brothers.
     first = min(indents[1:], default=indents[0])
     base = first if indents[0] == 0 and _begins(text, lines, indents, first) else indents[0]
     found: list[_Entry] = []

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count, islice, pairwise
 
 from runtape.context.json_spans import Span
-from runtape.context.pieces import PieceKind
-from runtape.context.refs import Word
+from runtape.context.refs import Counted, Word
 from runtape.context.splitting.markup import tagged_sentences
 from runtape.context.splitting.parts import (
-    Names,
     Part,
     Shape,
     Split,
     bears,
-    sentence,
+    sentence_parts,
     several,
     trimmed,
 )
@@ -25,15 +24,15 @@ _LINE = re.compile(r"[^\n]*[^\s][^\n]*")
 _BULLET = re.compile(r"[ \t]*(?:[-*+•‣◦▪–]|\(?(?:\d{1,3}|[a-zA-Z])[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _FRESH = re.compile(
     r"[ \t]*(?:"
-    r"#{1,6}[ \t]|[|<>{]|[-=*_]{3,}|\d+[:|\t]"  # heading, row, tag, quote, object, rule, line number
+    r"#{1,6}[ \t]|[|<>{]|[-=*_]{3,}|\d+[:|\t]"  # heading, row, tag, quote, rule, line number
     r"|\[?(?:\d{4}[-/]\d\d[-/]\d\d|\d\d:\d\d)"  # a log's date or time
     r"|\[[\w ./:+-]+\]|(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b"
     r"|[A-Z][\w-]*(?:[ ][A-Z]?[\w-]+)?:(?:[ \t]|$)"  # Subject: …
     r")"
 )
 _CODE = re.compile(
-    r"[ \t]*(?:def|class|import|from|return|if|for|while|else|elif|try|except|function|const|let|var"
-    r"|public|private|static|void|#include|//|/\*|\*|@\w|\$|>>>)\b|.*[;{}()\[\],:=]\s*$"
+    r"[ \t]*(?:(?:def|class|import|return|while|elif|except|function|const|let|var|public|private)\b"
+    r"|#include|//|/\*|@\w|\$ |>>> |.*[;{}=\[(]\s*$)"
 )
 _STATEMENT = re.compile(
     r"[ \t]*(?:\d+[:|\t→][ \t]*)?(?:"
@@ -49,8 +48,12 @@ _FIRST_WORD = re.compile(r"\s*\S+")
 
 _WIDEST_FOLD = 120
 """Longer lines are not folded text: every line break ends one."""
+_NARROWEST_FOLD = 50
+"""In narrower text a line that begins with a capital begins something."""
 _SHORT = 0.6
 """A line this short, compared with the longest, was not folded there."""
+_BULK_LINES = 100_000
+_NEWLINE = re.compile(r"\n")
 _FLAT = 12
 """Most sentences that are listed without a level of lines between."""
 _CODE_SHARE = 0.5
@@ -72,17 +75,27 @@ class Unit:
 
 
 def split_lines(text: str) -> Split | None:
-    """Lines, list items and sentences of a text without paragraphs; None when it is one sentence."""
+    """Lines, list items, sentences of a text without paragraphs; None when it is one sentence."""
     units = list(_units(text))
-    if len(units) == 1 and units[0].marked:
+    if len(units) > _FLAT or any(unit.marked for unit in units):
         return Split(tuple(_parts(units)))
     found = [tagged_sentences(text, *unit.inner) for unit in units]
     alone = all(len(spans) <= 1 for spans in found)
-    flat = sum(map(len, found)) <= _FLAT and not any(unit.marked for unit in units)
-    if len(units) == 1 or (flat and not alone):
-        names = Names()
-        return several(sentence(names, s) for spans in found for s in spans if bears(text, *s))
-    return several(_parts(units))
+    if len(units) > 1 and (alone or sum(map(len, found)) > _FLAT):
+        return Split(tuple(_parts(units)))
+    return several(sentence_parts(span for spans in found for span in spans if bears(text, *span)))
+
+
+def split_bulk(text: str) -> Split | None:
+    """A text of very many lines in runs of a thousand, so that looking into it stays quick."""
+    if text.count("\n") < _BULK_LINES:
+        return None
+    bounds = [0, *(m.end() for m in islice(_NEWLINE.finditer(text), 999, None, 1000)), len(text)]
+    return several(
+        Part(Counted(Word.LINE, first, first + 999), start, end, trimmed(text, start, end))
+        for first, (start, end) in zip(count(1, 1000), pairwise(bounds), strict=False)
+        if bears(text, start, end)
+    )
 
 
 def split_code(text: str) -> Split | None:
@@ -103,22 +116,13 @@ def split_program(text: str) -> Split | None:
 
 def split_flow(text: str) -> Split | None:
     """The sentences of a text."""
-    names = Names()
-    return several(sentence(names, span) for span in tagged_sentences(text, 0, len(text)))
+    return several(sentence_parts(tagged_sentences(text, 0, len(text))))
 
 
-def _parts(units: Sequence[Unit]) -> Iterator[Part]:
-    names = Names()
-    for unit in units:
+def _parts(units: Iterable[Unit]) -> Iterator[Part]:
+    for number, unit in enumerate(units, start=1):
         shape = Shape.FLOW if unit.folded else Shape.TEXT
-        yield Part(
-            names.next(Word.LINE),
-            unit.start,
-            unit.end,
-            unit.inner,
-            PieceKind.PARAGRAPH,
-            shape=shape,
-        )
+        yield Part(Counted(Word.LINE, number), unit.start, unit.end, unit.inner, shape=shape)
 
 
 def _units(text: str) -> Iterator[Unit]:
@@ -158,9 +162,11 @@ def _ends(line: str, following: str, width: int) -> bool:
         return True
     if _indent(line) != _indent(following) and _indent(following):
         return True
+    runs_on = following.lstrip()[:1].islower()
+    if width < _NARROWEST_FOLD and not runs_on:
+        return True
     word = _FIRST_WORD.match(following)
     needed = len(line) + 1 + len(word.group().strip() if word else "")
-    runs_on = following.lstrip()[:1].islower()
     return needed <= (_SHORT * width if runs_on else width)
 
 

@@ -8,10 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import accumulate
 
 from runtape.context.json_spans import Span
 from runtape.context.pieces import PieceKind

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from runtape.context.json_spans import Span
 from runtape.context.refs import Word
@@ -19,7 +20,7 @@ from runtape.context.splitting.parts import (
     Shape,
     Split,
     bears,
-    sentence,
+    sentence_part,
     trimmed,
 )
 from runtape.context.splitting.sentences import sentences
@@ -33,8 +34,12 @@ _TAG = re.compile(
 _OPENING_TAIL = re.compile(r"(?:<[A-Za-z][^<>]*>\s*)+\Z")
 _WORDS_IN_ATTRIBUTE = re.compile(r"=\s*(?:\"[^\"]*\w\s+\w[^\"]*\"|'[^']*\w\s+\w[^']*')")
 _INLINE = frozenset(
-    "a abbr acronym b bdi bdo big br cite code data del dfn em font i img input ins kbd label mark"
-    " nobr q rp rt ruby s samp small span strike strong sub sup time tt u var wbr".split()
+    (
+        *("a", "abbr", "acronym", "b", "bdi", "bdo", "big", "br", "cite", "code", "data", "del"),
+        *("dfn", "em", "font", "i", "img", "input", "ins", "kbd", "label", "mark", "nobr", "q"),
+        *("rp", "rt", "ruby", "s", "samp", "small", "span", "strike", "strong", "sub", "sup"),
+        *("time", "tt", "u", "var", "wbr"),
+    )
 )
 
 
@@ -124,7 +129,7 @@ def _run(text: str, start: int, end: int, names: Names) -> Iterator[Part]:
         return
     for first, last in tagged_sentences(text, start, end):
         if _says(text[first:last]):
-            yield sentence(names, (first, last))
+            yield sentence_part(names.next(Word.SENTENCE), (first, last))
 
 
 def tagged_sentences(text: str, start: int, end: int) -> list[Span]:
@@ -139,7 +144,7 @@ def tagged_sentences(text: str, start: int, end: int) -> list[Span]:
     if not starts:
         return [(start, end)] if start < end else []
     bounds = [start, *(_before_tags(text, at, start) for at in starts[1:]), end]
-    return [trimmed(text, *span) for span in zip(bounds, bounds[1:], strict=False)]
+    return [trimmed(text, *span) for span in pairwise(bounds)]
 
 
 def _before_tags(text: str, at: int, start: int) -> int:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from runtape.context.json_spans import Span
 from runtape.context.refs import Counted, Word
 from runtape.context.splitting.markup import outermost
 from runtape.context.splitting.parts import (
-    Names,
     Part,
     Shape,
     Split,
@@ -54,7 +54,7 @@ def split_sections(text: str) -> Split | None:
     if level is None:
         return None
     bounds = [0, *(start for start, found in headings if found <= level), len(text)]
-    return several(_parts(text, Word.SECTION, zip(bounds, bounds[1:], strict=False)))
+    return several(_parts(text, Word.SECTION, pairwise(bounds)))
 
 
 def split_paragraphs(text: str) -> Split | None:
@@ -92,13 +92,14 @@ def _wrapped(
     return Split((Part(Counted(Word.TEXT, 1), 0, len(text), inner, codec=codec, shape=shape),))
 
 
-def _parts(text: str, word: Word, spans: Iterator[Span] | zip[Span]) -> Iterator[Part]:
-    names = Names()
+def _parts(text: str, word: Word, spans: Iterable[Span]) -> Iterator[Part]:
+    number = 0
     for start, end in spans:
         inner = trimmed(text, start, end)
         if bears(text, *inner):
+            number += 1
             begin = max(text.rfind("\n", start, inner[0]) + 1, start)
-            yield Part(names.next(word), begin, inner[1], inner)
+            yield Part(Counted(word, number), begin, inner[1], inner)
 
 
 def _between_blanks(text: str) -> Iterator[Span]:
@@ -112,8 +113,12 @@ def _between_blanks(text: str) -> Iterator[Span]:
 def _unbroken(text: str) -> str:
     """The text with the line breaks inside of what must stay together turned into spaces."""
     for find in (_fences, _json, _elements):
-        for start, end in reversed(list(find(text))):
-            text = text[:start] + text[start:end].replace("\n", " ") + text[end:]
+        parts: list[str] = []
+        done = 0
+        for start, end in find(text):
+            parts += (text[done:start], text[start:end].replace("\n", " "))
+            done = end
+        text = "".join((*parts, text[done:]))
     return text
 
 

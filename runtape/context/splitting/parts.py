@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -78,17 +78,18 @@ class Split:
 
     Attributes:
         parts: the parts, those that only keep a place included.
-        joined: whether what stands between two parts (space, commas) goes with the part that is cut.
+        joined: whether what stands between two parts (space, commas) goes with the part that is
+        cut.
     """
 
     parts: tuple[Part, ...]
     joined: bool = True
 
     def cuts(self, text: str, removed: Iterable[int]) -> list[Span]:
-        """Spans of `text` to delete so that the parts numbered `removed` are gone and the rest stays sound.
+        """Spans of `text` to delete so that parts `removed` are gone and the rest stays sound.
 
-        Of a run of removed parts the separator behind it goes too, at the end the one before it; separators
-        that hold more than space and punctuation stay.
+        Of a run of removed parts the separator behind it goes too, at the end the one before it;
+        separators that hold more than space and punctuation stay.
         """
         spans: list[Span] = []
         for first, last in _runs(sorted(set(removed))):
@@ -136,9 +137,17 @@ class Names:
         return Counted(word, self._seen[word])
 
 
-def sentence(names: Names, span: Span) -> Part:
-    """The next sentence."""
-    return Part(names.next(Word.SENTENCE), *span, span, PieceKind.SENTENCE, shape=Shape.LEAF)
+def sentence_part(step: Step, span: Span) -> Part:
+    """A sentence: read as it stands, divided no further."""
+    return Part(step, *span, span, PieceKind.SENTENCE, shape=Shape.LEAF)
+
+
+def sentence_parts(spans: Iterable[Span]) -> Iterator[Part]:
+    """Sentences, numbered."""
+    return (
+        sentence_part(Counted(Word.SENTENCE, number), span)
+        for number, span in enumerate(spans, start=1)
+    )
 
 
 def trimmed(text: str, start: int, end: int) -> Span:

@@ -10,8 +10,8 @@ from sentencex import segment  # type: ignore[import-untyped]  # ships without t
 from runtape.context.json_spans import Span
 from runtape.context.splitting.parts import bears, trimmed
 
-# The segmenter slices its text by bytes around white space and panics on space of several bytes; a lone
-# surrogate has no UTF-8 form. Both are replaced one for one, so that positions stay.
+# The segmenter slices its text by bytes around white space and panics on space of several bytes; a
+# lone surrogate has no UTF-8 form. Both are replaced one for one, so that positions stay.
 _UNSAFE = re.compile(r"[^\S \t\r\n]|[\ud800-\udfff]")
 _MISSED = re.compile(
     r"[!?][!?‽]+[\"'”’)\]]*\s+(?=\S)"  # ?! before a small letter
@@ -25,8 +25,8 @@ _MISSED = re.compile(
 def sentences(text: str, start: int, end: int) -> list[Span]:
     """Spans of the sentences in ``text[start:end]``, without the space around them.
 
-    Uses sentencex (Wikimedia), whose language rules cover abbreviations, initials, quotes, CJK and sentences
-    folded over lines. Fragments without words (``1.``, ``)``) go with their neighbour.
+    Uses sentencex (Wikimedia), whose language rules cover abbreviations, initials, quotes, CJK and
+    sentences folded over lines. Fragments without words (``1.``, ``)``) go with their neighbour.
     """
     found: list[Span] = []
     for first, last in _segments(text, start, end):

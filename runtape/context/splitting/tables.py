@@ -10,7 +10,7 @@ from itertools import accumulate
 
 from runtape.context.json_spans import Span
 from runtape.context.refs import Counted, Word
-from runtape.context.splitting.parts import Names, Part, Shape, Split, bears, trimmed
+from runtape.context.splitting.parts import Part, Shape, Split, bears, trimmed
 from runtape.context.splitting.views import Codec
 
 _FEWEST_ROWS = 3
@@ -49,13 +49,9 @@ def split_cells(text: str, delimiter: str) -> Split | None:
 
 
 def _rows(text: str, spans: Sequence[Span], shape: Shape) -> Split:
-    names = Names()
-    parts = []
-    for start, stop in spans:
-        end = trimmed(text, start, stop)[1]
-        if bears(text, start, end):
-            parts.append(Part(names.next(Word.ROW), start, end, (start, end), shape=shape))
-    return Split(tuple(parts))
+    rows = [(start, trimmed(text, start, stop)[1]) for start, stop in spans]
+    said = enumerate((row for row in rows if bears(text, *row)), start=1)
+    return Split(tuple(Part(Counted(Word.ROW, n), *row, row, shape=shape) for n, row in said))
 
 
 def _line_spans(lines: Sequence[str]) -> list[Span]:
