@@ -100,8 +100,10 @@ class TestAnswers:
         WHY.validate(facts[-1]["report"])
 
     def test_a_dry_run_asks_nothing(self):
-        """Pieces, calls, tokens; no model is loaded."""
-        code, text = call("why", "last", "tool:forward_email", "--dry", "--model-fn", "no.py:no")
+        """Pieces, calls, tokens, cost; neither key nor server is needed."""
+        code, text = call(
+            "why", "last", "tool:forward_email", "--dry", "--model-fn", "model.py:raises"
+        )
         assert code == 0
         assert "Nothing was asked" in text
         assert "4" in text
@@ -153,14 +155,14 @@ class TestAnswers:
 
 
 VERDICTS = [
-    ("never", (), 3, "The decision did not recur: 0 of 12 runs."),
+    ("never", (), 3, "The decision did not recur: 0 of 12 runs"),
     ("always", (), 3, "No text of the context"),
     ("answer", ("--budget", "1"), 3, "The budget of 1 call ended before there was an answer."),
     ("answer", ("--budget", "20"), 3, "The budget of 20 calls ended"),
     ("raises", (), 1, "boom ␛[31m"),
     ("rubbish", (), 1, "returned int 42"),
     ("answer", ("--match", "forward_\\w+"), 0, "matches /forward_\\w+/"),
-    ("answer", ("--exact-args",), 0, "with these arguments"),
+    ("answer", ("--exact-args",), 0, "with the same arguments"),
 ]
 
 
