@@ -10,28 +10,34 @@ import click
 
 from runtape.cli.commands.timeline import print_timeline
 from runtape.cli.options import TraceType, browsing, settings_with
+from runtape.settings import Settings
+from runtape.workbench import open_trace
+
+_APP = "runtape_tui.app"
 
 
 @click.command("view", hidden=True)
 @click.argument("trace", type=TraceType(), default="last")
 @click.option("--plain", is_flag=True, help="Print the timeline instead of opening the app.")
 @browsing
-def command(*, trace: str, plain: bool, folder: Path | None, as_json: bool) -> None:
+def command(*, trace: str, plain: bool, folder: Path | None, as_json: bool) -> int:
     """Open a run in the app; off a terminal, or with --plain, print its timeline."""
     terminal = sys.stdin.isatty() and sys.stdout.isatty()
     if terminal and not plain and not as_json and _has_app():
-        _open_app(trace, settings_with(folder).dir)
-    else:
-        print_timeline(trace, folder, as_json=as_json)
+        return _open_app(trace, settings_with(folder))
+    print_timeline(trace, folder, as_json=as_json)
+    return 0
 
 
 def _has_app() -> bool:
     try:
-        return importlib.util.find_spec("runtape_tui.app") is not None
+        return importlib.util.find_spec(_APP) is not None
     except ModuleNotFoundError:
         return False
 
 
-def _open_app(trace: str, folder: Path) -> None:
-    app = importlib.import_module("runtape_tui.app")
-    app.open_trace(trace, folder=folder)
+def _open_app(trace: str, settings: Settings) -> int:
+    """Open the app; found by name, for this package knows no face but itself."""
+    path = open_trace(trace, folder=settings.dir).path
+    code: int = importlib.import_module(_APP).run_app(path, settings=settings)
+    return code
