@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -450,6 +451,24 @@ def test_a_cache_that_is_no_folder_is_a_warning(folder):
     done = run(folder, "why", "last", "tool:forward_email", *FN)
     assert done.code == 0, done
     assert "not kept" in done.out
+
+
+def test_a_disk_that_fills_up_under_the_cache_is_a_warning(folder):
+    """Files may not grow beyond 24 kB here: the answer comes, and lost replies are told."""
+    done = subprocess.run(
+        command("why", "last", "tool:forward_email", *FN),
+        cwd=folder,
+        env=environment(folder),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (24_000, 24_000)),
+    )
+    assert done.returncode == 0, done
+    assert NOTE in done.stdout.decode()
+    assert "not kept" in done.stdout.decode()
+    assert b"Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("email", ["", " ", "{}", "[]", "null", "\n\n\n"])
