@@ -246,10 +246,10 @@ def _not_a_tape(path: Path, source: Source) -> TraceUnreadable:
     elif b"\0" in start:
         what, hint = (
             "is binary, not a tape",
-            "a tape is a .jsonl file; `runtape import` reads others",
+            "a tape is a .jsonl file that begins with a run_start line",
         )
     else:
-        what, hint = "is not a tape", "`runtape import` reads traces of other tools"
+        what, hint = "is not a tape", "a tape is a .jsonl file that begins with a run_start line"
     return TraceUnreadable(f"{path} {what}", hint=hint, path=str(path))
 
 
