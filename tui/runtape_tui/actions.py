@@ -21,6 +21,8 @@ class Scope(Enum):
     DOCUMENT = "Context, event, diff and raw"
     WHY = "Why"
     WHATIF = "What-if"
+    ODDS = "Odds"
+    CONFIRM = "Before model calls"
     PICKER = "Choosing a trace"
     APP = "Everywhere"
 
@@ -47,6 +49,7 @@ class Action:
 
 
 _ROWS, _TRACE, _DOC, _APP = Scope.ROWS, Scope.TRACE, Scope.DOCUMENT, Scope.APP
+_PICKER, _WHY, _WHATIF = Scope.PICKER, Scope.WHY, Scope.WHATIF
 
 ACTIONS = (
     Action("cursor.up", "up,k", "Up", "move(-1)", _ROWS),
@@ -59,13 +62,7 @@ ACTIONS = (
     Action("cursor.end", "G,end", "Last row", "move_to(-1)", _ROWS),
     Action("cursor.left", "left,h", "Scroll left", "pan(-8)", _ROWS),
     Action("cursor.right", "right,l", "Scroll right", "pan(8)", _ROWS),
-    Action("cursor.open", "enter", "Open", "choose", _ROWS),
-    Action("fold.one", "z", "Fold or unfold a piece", "fold", _DOC),
-    Action("fold.all", "Z", "Fold or unfold all", "fold_all", _DOC),
-    Action("pane.next", "tab", "Other pane", "other_pane", _TRACE, "pane"),
-    Action("pane.back", "escape", "Back to the timeline", "back_to_timeline", _TRACE),
-    Action("call.before", "[", "Previous model call", "step_call(-1)", _TRACE),
-    Action("call.after", "]", "Next model call", "step_call(1)", _TRACE),
+    Action("cursor.open", "enter", "Open; fold or unfold", "choose", _ROWS),
     Action(
         "ask.why", "w", "Why: which part of the context caused it", "app.ask('why')", _TRACE, "why"
     ),
@@ -76,6 +73,58 @@ ACTIONS = (
     Action(
         "ask.whatif", "e", "What if: change the context", "app.ask('whatif')", _TRACE, "what if"
     ),
+    Action("ask.again", "full_stop", "Ask the last question again, here", "app.ask_again", _TRACE),
+    Action("pane.next", "tab", "The other pane", "other_pane", _TRACE, "pane"),
+    Action("pane.back", "escape", "Back to the timeline; clear the filter", "back", _TRACE),
+    Action("pane.single", "v", "One pane or two", "toggle_single", _TRACE),
+    Action("pane.narrower", "<", "Narrower timeline", "resize_left(-4)", _TRACE),
+    Action("pane.wider", ">", "Wider timeline", "resize_left(4)", _TRACE),
+    Action("tab.context", "1", "What the model saw", "show_tab('CONTEXT')", _TRACE),
+    Action("tab.event", "2", "The event in full", "show_tab('EVENT')", _TRACE),
+    Action("tab.diff", "3", "What is new since the call before", "show_tab('DIFF')", _TRACE),
+    Action("tab.raw", "4,r", "As recorded", "show_tab('RAW')", _TRACE),
+    Action("call.before", "[", "Previous model call", "step_call(-1)", _TRACE),
+    Action("call.after", "]", "Next model call", "step_call(1)", _TRACE, "call"),
+    Action("tool.before", "{", "Previous call of the same tool", "step_tool(-1)", _TRACE),
+    Action("tool.after", "}", "Next call of the same tool", "step_tool(1)", _TRACE),
+    Action("error.before", "(", "Previous error", "step_error(-1)", _TRACE),
+    Action("error.after", ")", "Next error", "step_error(1)", _TRACE),
+    Action("search.open", "/", "Search (regular expression)", "search", _TRACE, "search"),
+    Action("search.next", "n", "Next hit", "step_hit(1)", _TRACE),
+    Action("search.before", "N", "Previous hit", "step_hit(-1)", _TRACE),
+    Action("filter.open", "f", "Filter the timeline", "filter", _TRACE, "filter"),
+    Action("place.open", ":", "Go to an event or a piece", "goto", _TRACE, "go to"),
+    Action("place.back", "ctrl+o", "Back to where you were", "travel(-1)", _TRACE),
+    Action("place.forward", "ctrl+i,ctrl+n", "Forward again", "travel(1)", _TRACE),
+    Action("mark.set", "m", "Mark the event, or unmark it", "mark", _TRACE),
+    Action("mark.next", "'", "Next mark", "step_mark", _TRACE),
+    Action("mark.diff", "d", "Diff with the mark, or with the call before", "diff_mark", _TRACE),
+    Action("follow", "F", "Follow a run that is being recorded", "follow", _TRACE),
+    Action("copy", "y", "Copy: then value, ref, JSON or text", "copy", _TRACE, "copy"),
+    Action("edit", "E", "Open in $EDITOR", "edit", _TRACE),
+    Action("page", "P", "Open in $PAGER", "page", _TRACE),
+    Action("fold.all", "Z", "Fold or unfold everything", "fold_all", _TRACE),
+    Action("wrap", "z", "Wrap long lines, or not", "wrap", _TRACE),
+    Action("diff.unified", "u", "Diff side by side, or unified", "unify", _TRACE),
+    Action("picker.refresh", "ctrl+r", "Look again", "look", _PICKER),
+    Action("why.ask", "w", "Ask, or ask again: kept replies are free", "again", _WHY, "ask again"),
+    Action("why.whatif", "e", "What if this piece were not there", "whatif", _WHY, "what if"),
+    Action("why.odds", "o", "How often it decides the same", "odds", _WHY, "odds"),
+    Action("why.sort", "s", "Sort by effect, by p, in reading order", "sort", _WHY, "sort"),
+    Action("why.follow", "f", "Follow what is most worth looking at", "follow", _WHY, "follow"),
+    Action("why.pane", "tab", "The other pane", "other_pane", _WHY, "pane"),
+    Action("why.copy", "y", "Copy the report", "copy", _WHY, "copy"),
+    Action("why.leave", "q", "Back; the search goes on", "leave", _WHY, "back"),
+    Action("why.stop", "escape", "Stop the search; when none runs: back", "stop", _WHY),
+    Action("confirm.agree", "enter,y", "Go on", "agree", Scope.CONFIRM),
+    Action("confirm.function", "f", "Ask a model function", "type_function", Scope.CONFIRM),
+    Action("confirm.decline", "escape,n,q", "Ask nothing", "decline", Scope.CONFIRM),
+    Action("app.open", "O", "Open another trace", "app.pick", _TRACE, "open"),
+    Action("app.screenshot", "S", "Save a screenshot (SVG)", "app.shoot", _APP),
+    Action("app.theme", "t", "Next theme", "app.next_theme", _APP),
+    Action("app.suspend", "ctrl+z", "To the shell and back", "app.suspend_process", _APP),
+    Action("app.palette", "ctrl+p", "All actions by name", "app.command_palette", _APP),
+    Action("app.help", "?", "Help", "app.help", _APP, "help"),
     Action("app.quit", "q", "Quit", "app.leave", _APP, "quit"),
 )
 """All of them, in the order of the help."""

@@ -1,82 +1,101 @@
-"""The trace: timeline left, what the model saw right."""
+"""The trace screen, complete: what leaves it for the clipboard, an editor, a pager."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any
 
-from textual import work
-from textual.app import ComposeResult
-from textual.binding import BindingType
-from textual.containers import Horizontal
-from textual.screen import Screen
-from textual.widgets import Static
+from textual.app import App
 
-from runtape.tape.events import LLM_REQUEST
-from runtape.workbench import Trace
-from runtape_tui.actions import Scope, bindings
-from runtape_tui.safe import content
-from runtape_tui.view_models.loading import load_context
-from runtape_tui.view_models.timeline import TimelineModel
-from runtape_tui.widgets.document import Document
-from runtape_tui.widgets.line_view import LineView
-from runtape_tui.widgets.timeline import Timeline
+from runtape.context import recorded_reply
+from runtape.errors import RuntapeError
+from runtape.jsonio import dumps_text
+from runtape.reports.event_text import event_json
+from runtape.reports.sheet import Tone
+from runtape.tape.events import LLM_RESPONSE, TOOL_CALL, TOOL_RESULT, Event
+from runtape.visible import visible
+from runtape_tui.external import edit, page
+from runtape_tui.host import host
+from runtape_tui.screens.chooser import Choice, Chooser
+from runtape_tui.screens.trace_search import TraceSearch
+from runtape_tui.view_models.loading import Tab
+
+_COPY = (
+    Choice("v", "value"),
+    Choice("p", "ref"),
+    Choice("j", "JSON"),
+    Choice("t", "text shown"),
+)
 
 
-class TraceScreen(Screen[None]):
-    """One run."""
+class TraceScreen(TraceSearch):
+    """One run: timeline left; context, event, diff and raw right."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.TRACE)]
+    def action_copy(self) -> None:
+        """Ask what to copy, then copy it."""
+        self.app.push_screen(Chooser("copy", _COPY), self._copy)
 
-    def __init__(self, trace: Trace, event: int | None = None) -> None:
-        super().__init__()
-        self.trace = trace
-        self._first = event
-        self.timeline = Timeline(TimelineModel(trace.tape), id="timeline")
-        self.document = Document(id="document")
+    def _copy(self, what: str | None) -> None:
+        if what is None or self.selected_event < 0:
+            return
+        try:
+            text = {"v": self._value, "p": self._ref, "j": self._json, "t": self.text}[what]()
+        except RuntapeError as error:
+            self.say(str(error), Tone.BAD)
+            return
+        host(self).copy_text(text)
 
-    @property
-    def selected_event(self) -> int:
-        """The event under the timeline's cursor."""
-        return self.timeline.event or 0
+    def _value(self) -> str:
+        """The piece or section under the cursor; in the timeline what the event holds."""
+        if self.reading and self.pane is self.document:
+            piece = self.document.model.piece_at(self.document.cursor)
+            section = self.document.model.section_at(self.document.cursor)
+            if piece is not None:
+                return piece.text
+            return section.whole if section is not None else ""
+        return _content(self.trace.tape[self.selected_event])
 
-    def compose(self) -> ComposeResult:
-        """The two panes."""
-        yield Static(content(self.trace.name), id="title")
-        with Horizontal(id="panes"):
-            yield self.timeline
-            yield self.document
+    def _ref(self) -> str:
+        if self.reading and self.pane is self.document:
+            piece = self.document.model.piece_at(self.document.cursor)
+            if piece is not None:
+                return piece.ref
+        return str(self.selected_event)
 
-    def on_mount(self) -> None:
-        """Start on the event asked for."""
-        self.timeline.focus()
-        if self._first is not None:
-            self.timeline.show_event(self._first, centre=True)
-        self.load()
+    def _json(self) -> str:
+        event = self.trace.tape[self.selected_event]
+        return dumps_text(event_json(self.trace.tape, event), indent=True)
 
-    def on_line_view_moved(self, message: LineView.Moved) -> None:
-        """Show what belongs to the event under the cursor."""
-        if message.view is self.timeline:
-            self.load()
+    def text(self) -> str:
+        """All of what the right pane shows, unfolded, as plain text."""
+        if self.pane is self.diff:
+            return self.diff.diff.text()
+        return self.document.model.text()
 
-    @work(thread=True, exclusive=True, group="document", exit_on_error=False)
-    def load(self) -> None:
-        """Put the context together beside the keys."""
-        seen = load_context(self.trace, self.selected_event)
-        self.app.call_from_thread(self.document.show, seen.model)
+    def action_edit(self) -> None:
+        """Show the right pane in $EDITOR."""
+        self._hand_over(edit)
 
-    def action_other_pane(self) -> None:
-        """Move between the panes."""
-        other = self.document if self.timeline.has_focus else self.timeline
-        other.focus()
+    def action_page(self) -> None:
+        """Show the right pane in $PAGER."""
+        self._hand_over(page)
 
-    def action_back_to_timeline(self) -> None:
-        """Leave the document."""
-        self.timeline.focus()
+    def _hand_over(self, program: Callable[[App[Any], str, str], str]) -> None:
+        suffix = "json" if self.tab is Tab.RAW else "txt"
+        problem = program(self.app, visible(self.text()).text, suffix)
+        if problem:
+            self.say(problem, Tone.WARN)
 
-    def action_step_call(self, by: int) -> None:
-        """Go to the previous or next model call."""
-        heads = [head.id for head in self.trace.tape.of_type(LLM_REQUEST)]
-        here = self.selected_event
-        found = [e for e in heads if (e > here if by > 0 else e < here)]
-        if found:
-            self.timeline.show_event(found[0] if by > 0 else found[-1])
+
+def _content(event: Event) -> str:
+    """What an event holds, as text: a result, the arguments of a call, what a model said."""
+    payload = event.payload
+    if event.type == LLM_RESPONSE:
+        reply = recorded_reply(event)
+        if reply is not None and reply.text:
+            return reply.text
+        calls = [] if reply is None else reply.tool_calls
+        return "\n".join(dumps_text({"name": c.name, "arguments": c.arguments}) for c in calls)
+    field = {TOOL_CALL: "arguments", TOOL_RESULT: "result"}.get(event.type)
+    value = payload.get(field) if field else payload.get("text", payload)
+    return value if isinstance(value, str) else dumps_text(value)

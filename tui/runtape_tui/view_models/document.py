@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, auto
 from itertools import accumulate
 
+from runtape.attribution.facts import PieceState
 from runtape.context import Context
 from runtape.context.pieces import Piece
+from runtape.reports.codes import STATE_GLYPHS
 from runtape_tui.view_models.sections import Places, Section, context_sections
 from runtape_tui.view_models.wrapping import Wrapped, cells
 
@@ -21,15 +23,36 @@ GUTTER = 2
 
 
 class Tint(Enum):
-    """What is known of a piece while its influence is tested; the value is its glyph."""
+    """What is known of a piece while its influence is tested."""
 
-    NONE = " "
-    RUNNING = "◌"
-    NO_EFFECT = "○"
-    SUSPECTED = "◔"
-    REQUIRED = "◐"
-    CAUSE = "●"
-    OFF = "×"
+    NONE = auto()
+    RUNNING = auto()
+    IN_GROUP = auto()
+    NO_EFFECT = auto()
+    SUSPECTED = auto()
+    CONTRIBUTES = auto()
+    REQUIRED = auto()
+    CAUSE = auto()
+    OFF = auto()
+    """Switched off by the reader."""
+
+    @property
+    def glyph(self) -> str:
+        """One character, the same as in the reports."""
+        return _GLYPHS[self]
+
+
+_GLYPHS = {
+    Tint.NONE: " ",
+    Tint.RUNNING: STATE_GLYPHS[PieceState.RUNNING],
+    Tint.IN_GROUP: STATE_GLYPHS[PieceState.IN_GROUP],
+    Tint.NO_EFFECT: STATE_GLYPHS[PieceState.NO_EFFECT],
+    Tint.SUSPECTED: STATE_GLYPHS[PieceState.SUSPECTED],
+    Tint.CONTRIBUTES: STATE_GLYPHS[PieceState.CONTRIBUTES],
+    Tint.REQUIRED: STATE_GLYPHS[PieceState.REQUIRED],
+    Tint.CAUSE: STATE_GLYPHS[PieceState.CAUSE],
+    Tint.OFF: "×",
+}
 
 
 class RowKind(Enum):
@@ -315,13 +338,40 @@ class DocumentModel:
             section.folded = folded
         self.lay_out(self._width, wrap=self._wrap)
 
-    def folds(self) -> set[str]:
-        """Keys of the folded sections."""
-        return {section.key for section in self.all_sections() if section.folded}
-
     def search(self, pattern: re.Pattern[str] | None) -> None:
         """Find all matches, in folded sections too."""
         self.hits = [] if pattern is None else list(self._matches(pattern))
+
+    def hit_after(self, number: int, by: int) -> tuple[Hit | None, bool]:
+        """The first hit after (or before) a row, and whether it lies beyond the end."""
+        if not self.hits:
+            return None, False
+        order = {id(section): at for at, section in enumerate(self.all_sections())}
+        row = self.row(number)
+        origins = row.section.shown.origins
+        edge = origins.source(row.end if by > 0 else row.start)
+        here = (order[id(row.section)], edge)
+        places = [(order[id(hit.section)], hit.start) for hit in self.hits]
+        at = bisect_left(places, here) if by > 0 else bisect_left(places, here) - 1
+        beyond = not 0 <= at < len(places)
+        return self.hits[at % len(places)], beyond
+
+    def text(self) -> str:
+        """All of it as plain text, headings included, as recorded."""
+        return "\n".join(self._plain(self.sections))
+
+    def _plain(self, sections: Sequence[Section]) -> Iterator[str]:
+        for section in sections:
+            margin = "  " * section.level
+            heading = "  ".join(word for word in (section.label.strip(), section.title) if word)
+            if heading:
+                yield f"{margin}{heading}"
+            if section.members:
+                yield from self._plain(section.members)
+            else:
+                yield from (f"{margin}  {line}" for line in section.text.split("\n"))
+            if section.level == 0:
+                yield ""
 
     def _matches(self, pattern: re.Pattern[str]) -> Iterator[Hit]:
         for section in self.all_sections():

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from runtape.context import Context
-from runtape.context.pieces import Piece
+from runtape.context.pieces import Piece, PieceKind
 from runtape.reports.sheet import Tone
 from runtape.reports.words import piece_words, tokens
 from runtape.visible import Shown, visible
@@ -40,6 +40,7 @@ class Section:
         tone: of the text.
         level: depth below the top.
         folded: whether only the heading is shown.
+        starts_folded: whether it is at first.
         around: the section it is a member of, or None.
     """
 
@@ -53,9 +54,11 @@ class Section:
     tone: Tone = Tone.PLAIN
     level: int = 0
     folded: bool = False
+    starts_folded: bool = False
     around: Section | None = None
 
     def __post_init__(self) -> None:
+        self.folded = self.starts_folded
         for member in self.members:
             member.around = self
 
@@ -169,6 +172,7 @@ def _root_section(context: Context, piece: Piece, since: int | None) -> Section:
         members=members,
         piece=piece,
         since=new,
+        starts_folded=piece.kind is PieceKind.TOOL_DEFINITION,
     )
 
 

@@ -13,6 +13,7 @@ from runtape.reports.timeline import GLYPHS, KINDS, Row, row
 from runtape.reports.words import tokens
 from runtape.tape.events import Head
 from runtape.tape.reader import Tape
+from runtape_tui.view_models.survey import Survey
 
 _KEPT = 4_000
 """Rows kept after they were read."""
@@ -27,14 +28,17 @@ class TimelineModel:
 
     Args:
         tape: the run.
+        survey: what is known of the whole run.
 
     Attributes:
         tape: the run.
+        survey: what is known of the whole run.
         filtered: numbers (in file order) of the events that are shown, or None for all.
     """
 
-    def __init__(self, tape: Tape) -> None:
+    def __init__(self, tape: Tape, survey: Survey) -> None:
         self.tape = tape
+        self.survey = survey
         self.filtered: list[int] | None = None
         self._rows: OrderedDict[int, Row] = OrderedDict()
 
@@ -85,8 +89,9 @@ class TimelineModel:
             return at
         return next((n for n, head in enumerate(heads) if head.id == event), None)
 
-    def forget(self) -> None:
+    def forget(self, survey: Survey) -> None:
         """Forget what was read: the file is another one now."""
+        self.survey = survey
         self._rows.clear()
         self.filtered = None
 

@@ -25,12 +25,13 @@ class Document(LineView):
     }
 
     DEFAULT_CSS = """
-    Document > .document--running { background: $primary 20%; }
-    Document > .document--no-effect { color: $text-muted; }
-    Document > .document--suspected { background: $warning 15%; }
-    Document > .document--required { background: $accent 30%; }
+    Document > .document--running { background: $success 18%; }
+    Document > .document--in-group, Document > .document--no-effect { color: $foreground 55%; }
+    Document > .document--suspected { background: $warning 22%; }
+    Document > .document--contributes { background: $warning 35%; }
+    Document > .document--required { background: $primary 30%; }
     Document > .document--cause { background: $error 45%; text-style: bold; }
-    Document > .document--off { color: $text-disabled; text-style: strike; }
+    Document > .document--off { color: $foreground 40%; text-style: strike; }
     """
 
     def __init__(self, model: DocumentModel | None = None, *, id: str | None = None) -> None:  # noqa: A002 - their name
@@ -43,12 +44,13 @@ class Document(LineView):
 
     # What others call
 
-    def show(self, model: DocumentModel, *, row: int = 0) -> None:
-        """Show another document from its top, the cursor on `row`."""
+    def show(self, model: DocumentModel, *, start: Section | None = None) -> None:
+        """Show another document, from its top or from a section on."""
         self.model = model
         self._hits, self._current = {}, None
         self._lay_out()
-        self.scroll_to(x=0, y=0, animate=False, force=True)
+        row = 0 if start is None else model.heading_row(start)
+        self.scroll_to(x=0, y=max(0, row - 1), animate=False, force=True)
         self.show_row(row)
 
     def set_tints(self, tints: Mapping[int, Tint]) -> None:
@@ -70,15 +72,32 @@ class Document(LineView):
         self._rows_changed()
         self.show_row(row, centre=True)
 
-    def search(self, pattern: re.Pattern[str] | None) -> int:
-        """Light all matches; returns how many there are."""
+    def light(self, pattern: re.Pattern[str] | None) -> None:
+        """Light all matches, also those in folded sections."""
         self.model.search(pattern)
         self._hits = {}
         for hit in self.model.hits:
             self._hits.setdefault(id(hit.section), []).append(hit)
         self._current = None
+        self.lit = pattern
         self.redraw_all()
-        return len(self.model.hits)
+
+    def step_hit(self, by: int) -> bool | None:
+        """Go to the next (or previous) hit; whether round the end, None: there is none."""
+        hits = self.model.hits
+        if not hits:
+            return None
+        if self._current is None:
+            hit, beyond = self.model.hit_after(self.cursor, by)
+        else:
+            at = hits.index(self._current) + by
+            hit, beyond = hits[at % len(hits)], not 0 <= at < len(hits)
+        self._current = hit
+        if hit is not None:
+            row = self.model.row_of(hit.section, hit.start)
+            self._rows_changed()
+            self.show_row(row)
+        return beyond
 
     # Drawing
 
@@ -108,7 +127,7 @@ class Document(LineView):
         ]
         if not over or (row.kind is RowKind.HEADING and section.level == 0 and not section.folded):
             return [Segment("  ")]
-        return [Segment(" "), Segment(over[-1].value, self._tint(over[-1]))]
+        return [Segment(" "), Segment(over[-1].glyph, self._tint(over[-1]))]
 
     def _heading(self, section: Section) -> list[Segment]:
         hidden, quiet = self.style("hidden"), self.tone(Tone.QUIET)
@@ -169,9 +188,9 @@ class Document(LineView):
     def _rows_changed(self) -> None:
         self.set_rows(self.model.row_count, widest=self.model.widest)
 
-    # Actions
+    # Folding
 
-    def action_fold(self) -> None:
+    def fold(self) -> None:
         """Fold or unfold the section under the cursor."""
         section = self.model.section_at(self.cursor)
         if section is not None:
@@ -180,7 +199,7 @@ class Document(LineView):
             self._rows_changed()
             self.show_row(self.model.heading_row(section))
 
-    def action_fold_all(self) -> None:
+    def fold_all(self) -> None:
         """Fold all sections, or unfold them when all are folded."""
         section = self.model.section_at(self.cursor)
         if section is not None:

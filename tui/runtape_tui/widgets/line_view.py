@@ -6,6 +6,7 @@ rows are kept in a small cache; moving the cursor repaints two lines.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import ClassVar
 
@@ -22,6 +23,7 @@ from textual.strip import Strip
 
 from runtape.reports.sheet import Tone
 from runtape_tui.actions import Scope, bindings
+from runtape_tui.safe import Layer
 
 _KEPT_STRIPS = 1_000
 POINTER = "▸"
@@ -38,6 +40,7 @@ class LineView(ScrollView, can_focus=True):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "line-view--cursor",
+        "line-view--pointer",
         "line-view--hidden",
         "line-view--hit",
         "line-view--hit-current",
@@ -50,19 +53,26 @@ class LineView(ScrollView, can_focus=True):
         background: $background;
         scrollbar-size-vertical: 1;
         scrollbar-size-horizontal: 1;
+        scrollbar-color: $panel;
+        scrollbar-color-hover: $secondary;
+        scrollbar-color-active: $primary;
+        scrollbar-background: $background;
+        scrollbar-background-hover: $background;
+        scrollbar-background-active: $background;
     }
     LineView > .line-view--cursor { background: $surface; }
-    LineView:focus > .line-view--cursor { background: $primary 30%; }
+    LineView:focus > .line-view--cursor { background: $primary 22%; }
+    LineView > .line-view--pointer { color: $accent; text-style: bold; }
     LineView > .line-view--hidden { color: $warning; text-style: bold; }
-    LineView > .line-view--hit { background: $warning 35%; }
+    LineView > .line-view--hit { background: $warning 30%; }
     LineView > .line-view--hit-current { background: $warning; color: $background; }
     LineView > .line-view--strong { text-style: bold; }
-    LineView > .line-view--quiet { color: $text-muted; }
-    LineView > .line-view--mark { color: $warning; text-style: bold; }
-    LineView > .line-view--good { color: $text-success; }
-    LineView > .line-view--bad { color: $text-error; }
-    LineView > .line-view--warn { color: $text-warning; }
-    LineView > .line-view--name { color: $text-accent; }
+    LineView > .line-view--quiet { color: $foreground 55%; }
+    LineView > .line-view--mark { color: $accent; text-style: bold; }
+    LineView > .line-view--good { color: $success; }
+    LineView > .line-view--bad { color: $error; }
+    LineView > .line-view--warn { color: $warning; }
+    LineView > .line-view--name { color: $primary; }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.ROWS)]
@@ -105,12 +115,18 @@ class LineView(ScrollView, can_focus=True):
         self._widest = 0
         self._strips: LRUCache[tuple[int, int], Strip] = LRUCache(_KEPT_STRIPS)
         self._styles: dict[str, Style] = {}
+        self.lit: re.Pattern[str] | None = None
 
     # What a subclass provides
 
     def draw(self, row: int, width: int) -> Strip:
         """Draw one row; `width` is that of the view, in cells. Longer strips can be panned to."""
         raise NotImplementedError
+
+    def matches(self, row: int, pattern: re.Pattern[str]) -> bool:
+        """Whether a row holds a match of a search."""
+        del row, pattern
+        return False
 
     # What a subclass calls
 
@@ -154,13 +170,48 @@ class LineView(ScrollView, can_focus=True):
         self.cursor = row
         self._bring_into_view(row, centre=centre)
 
+    def light(self, pattern: re.Pattern[str] | None) -> None:
+        """Light all matches of a pattern."""
+        if pattern is not self.lit:
+            self.lit = pattern
+            self.redraw_all()
+
+    def hit_layers(self, text: str) -> list[Layer]:
+        """The matches in a visible text, as layers."""
+        if self.lit is None:
+            return []
+        style = self.style("hit")
+        return [(*match.span(), style) for match in self.lit.finditer(text)]
+
+    def step_hit(self, by: int) -> bool | None:
+        """Go to the next (or previous) row with a hit; whether round the end, None: there is none."""
+        if self.lit is None:
+            return None
+        for distance in range(1, self._count + 1):
+            row = (self.cursor + by * distance) % self._count
+            if self.matches(row, self.lit):
+                beyond = (row <= self.cursor) if by > 0 else (row >= self.cursor)
+                self.show_row(row)
+                return beyond
+        return None
+
     def style(self, name: str) -> Style:
         """The style of the component class ``line-view--name``, without a background of its own."""
         found = self._styles.get(name)
         if found is None:
             full = name if "--" in name else f"line-view--{name}"
-            found = self._styles[name] = self.get_component_rich_style(full, partial=True)
+            found = self._styles[name] = self._component_style(full)
         return found
+
+    def _component_style(self, name: str) -> Style:
+        """Only what the component's rules say, colours with alpha mixed with what lies under."""
+        rules = self.get_component_rich_style(name, partial=True)
+        mixed = self.get_component_rich_style(name)
+        colours = Style(
+            color=mixed.color if rules.color else None,
+            bgcolor=mixed.bgcolor if rules.bgcolor else None,
+        )
+        return rules + colours
 
     def tone(self, tone: Tone) -> Style:
         """The style of a tone of the reports."""
@@ -178,7 +229,7 @@ class LineView(ScrollView, can_focus=True):
         base = self.rich_style
         if row == self.cursor:
             base += self.style("cursor")
-            strip = Strip([Segment(POINTER, self.style("name")), *strip.crop(1)])
+            strip = Strip([Segment(POINTER, self.style("pointer")), *strip.crop(1)])
         strip = strip.crop(left, left + width).extend_cell_length(width)
         return strip.apply_style(base).apply_offsets(left, row)
 
