@@ -241,15 +241,10 @@ def _scan(path: Path) -> tuple[Source, Index]:
 
 def _not_a_tape(path: Path, source: Source) -> TraceUnreadable:
     start = source.signature()
+    what = "is binary, not a tape" if b"\0" in start else "is not a tape"
+    hint = "a tape is a .jsonl file that begins with a run_start line"
     if not start:
         what, hint = "is empty", "the run wrote nothing, or has not started yet"
-    elif b"\0" in start:
-        what, hint = (
-            "is binary, not a tape",
-            "a tape is a .jsonl file that begins with a run_start line",
-        )
-    else:
-        what, hint = "is not a tape", "a tape is a .jsonl file that begins with a run_start line"
     return TraceUnreadable(f"{path} {what}", hint=hint, path=str(path))
 
 
