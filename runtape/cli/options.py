@@ -101,7 +101,7 @@ def browsing(function: Function) -> Function:
     return folder_option(json_option(function))
 
 
-_ASKING = (
+_DECISION = (
     click.option(
         "--tool", metavar="NAME", help="Explain the call of this tool, if there are several."
     ),
@@ -110,6 +110,8 @@ _ASKING = (
     click.option(
         "--judge", metavar="MODEL", help="Same decision = what this model calls the same."
     ),
+)
+_ANSWERING = (
     click.option(
         "--model-fn", metavar="FILE.py:NAME", help="Ask this function instead of a provider."
     ),
@@ -141,10 +143,17 @@ _ASKING = (
 )
 
 
+def answering(function: Function) -> Function:
+    """The options that say who is asked, and at what cost."""
+    for option in reversed(_ANSWERING):
+        function = option(function)
+    return function
+
+
 def asking(function: Function) -> Function:
     """The options of every command that asks a model, and ``--dir`` and ``--json``."""
-    function = browsing(function)
-    for option in reversed(_ASKING):
+    function = answering(browsing(function))
+    for option in reversed(_DECISION):
         function = option(function)
     return function
 

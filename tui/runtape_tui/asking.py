@@ -35,14 +35,14 @@ class JobOptions:
     def read(cls, settings: Settings, **flags: Any) -> JobOptions:
         """From settings and the flags of the command line; a flag that is None was not given.
 
-        Besides the fields of :class:`~runtape.attribution.options.Asking` the flag ``yes`` is
-        known.
+        Besides the fields of :class:`~runtape.attribution.options.Asking` the flags ``yes`` and
+        ``no_cache`` are known.
         """
         held = {
             "timeout": settings.timeout,
             "budget": settings.budget,
             "workers": settings.workers,
-            "cache": settings.cache,
+            "cache": settings.cache and not flags.pop("no_cache", False),
             "cache_folder": settings.cache_dir,
         }
         yes = bool(flags.pop("yes", False))

@@ -90,7 +90,7 @@ class JobRunner:
             ticket.end()
             self._tell(JobEnded, ticket)
         else:
-            ticket.stop()
+            ticket.job.stop()
 
     def close(self) -> str | None:
         """Stop everything, for leaving the app; says what is kept, None when nothing ran."""

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
-from runtape_tui.tickets import Ticket
+from runtape.reports.plan_text import Outlook
+from runtape.workbench import SampleJob, WhyJob
+from runtape_tui.tickets import Problem, Ticket
 
 
 @dataclass
@@ -25,3 +27,20 @@ class JobEnded(Message, bubble=False):
     """A job is over: its result, if there is one, is the last item of the ticket."""
 
     ticket: Ticket
+
+
+@dataclass
+class JobPrepared(Message, bubble=False):
+    """A job is ready to run; `outlook` is None where there is nothing to ask a model."""
+
+    job: WhyJob | SampleJob
+    outlook: Outlook | None
+    agreed: bool
+    """Whether its calls were agreed to already."""
+
+
+@dataclass
+class JobRefused(Message, bubble=False):
+    """A job could not be prepared."""
+
+    problem: Problem

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
 
 from runtape.attribution.distribution import Distribution
 from runtape.attribution.facts import Calls, CallsChanged, Fact, Finished, Phase, PhaseChanged
@@ -43,9 +42,8 @@ class Ticket:
 
     Attributes:
         kind: what is asked.
-        event: about which event.
-        stream: starts it; yields what it tells, the result last.
-        stop: ends it early with what is known; safe from any thread, also before it runs.
+        job: the prepared job.
+        expected: calls it will probably take; None when that is not known.
         items: what it told so far.
         state: where it stands.
         error: what kept it from a result.
@@ -54,9 +52,8 @@ class Ticket:
     """
 
     kind: JobKind
-    event: int
-    stream: Callable[[], AsyncGenerator[Any]]
-    stop: Callable[[], None]
+    job: WhyJob | SampleJob
+    expected: int | None = None
     items: list[Item] = field(default_factory=list)
     state: JobState = JobState.WAITING
     error: Exception | None = None
@@ -67,17 +64,13 @@ class Ticket:
     _began: float | None = None
     _ended: float | None = None
 
-    @classmethod
-    def of_why(cls, job: WhyJob) -> Ticket:
-        """For a prepared `why`."""
-        return cls(JobKind.WHY, job.decision.event, job.facts, job.stop)
-
-    @classmethod
-    def of_samples(cls, job: SampleJob, kind: JobKind) -> Ticket:
-        """For a prepared `rerun` or `odds`."""
-        return cls(kind, job.decision.event, job.snapshots, job.stop)
-
     # For the thread that runs it
+
+    def stream(self) -> AsyncGenerator[Item]:
+        """Start it; yields what it tells, the result last."""
+        if isinstance(self.job, SampleJob):
+            return self.job.snapshots()
+        return self.job.facts()
 
     def begin(self) -> None:
         """It runs from now on."""
@@ -103,6 +96,11 @@ class Ticket:
         """What it told since `position` items."""
         self.told = False
         return self.items[position:]
+
+    @property
+    def event(self) -> int:
+        """The event it is about."""
+        return self.job.decision.event
 
     @property
     def open(self) -> bool:
@@ -138,6 +136,11 @@ class Problem:
 
     text: str
     hint: str = ""
+
+    @property
+    def words(self) -> str:
+        """Both on one line."""
+        return f"{self.text} {self.hint}" if self.hint else self.text
 
     @classmethod
     def of(cls, error: Exception) -> Problem:

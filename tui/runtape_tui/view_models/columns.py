@@ -8,13 +8,13 @@ from runtape.attribution.facts import PieceState
 from runtape.reports.cells import pad
 from runtape.reports.codes import STATE_GLYPHS, STATE_WORDS
 from runtape.reports.words import p_value, tally
-from runtape_tui.view_models.heatmap import HeatRow
+from runtape_tui.view_models.heat_rows import HeatRow
 from runtape_tui.view_models.sections import tail
 
 _WORD, _P, _COUNT, _MARK = 12, 8, 7, 2
-_BARS = ((96, 16), (66, 12), (0, 8))
+_BARS = ((110, 16), (76, 12), (60, 10), (0, 8))
 """Width of the view → cells of a bar."""
-_WIDE = 62
+_WIDE = 76
 """From here on the unchanged runs have a column of their own."""
 _SHORT = {
     PieceState.UNTESTED: "",
@@ -78,8 +78,11 @@ def unchanged_cell(words: str) -> str:
     return pad(words, _COUNT)
 
 
+def short_ref(row: HeatRow) -> str:
+    """What the ref adds to that of the row it is a part of."""
+    return row.piece.ref if row.parent is None else tail(row.piece.ref, row.parent.piece.ref)
+
+
 def place_cell(row: HeatRow) -> str:
-    """What the ref adds to that of the row above it, indented."""
-    if row.parent is None:
-        return row.piece.ref
-    return f"{'  ' * row.depth}{tail(row.piece.ref, row.parent.piece.ref)}"
+    """The short ref, indented."""
+    return f"{'  ' * row.depth}{short_ref(row)}"

@@ -12,10 +12,12 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from runtape.attribution.facts import PieceState
+from runtape.reports.cells import one_line
 from runtape.reports.leftovers import glimpse
 from runtape.reports.sheet import Tone
 from runtape.reports.words import tally
 from runtape_tui.safe import segments
+from runtape_tui.view_models.bars import interval_bar
 from runtape_tui.view_models.columns import (
     Columns,
     p_cell,
@@ -24,8 +26,9 @@ from runtape_tui.view_models.columns import (
     verdict,
     without_cell,
 )
-from runtape_tui.view_models.heatmap import Changes, Heatmap, HeatRow
-from runtape_tui.widgets.interval_bar import bar_segments, interval_bar
+from runtape_tui.view_models.heat_rows import Changes, HeatRow
+from runtape_tui.view_models.heatmap import Heatmap
+from runtape_tui.widgets.interval_bar import bar_segments
 from runtape_tui.widgets.line_view import LineView
 
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -70,6 +73,11 @@ class HeatmapView(LineView):
         rows = self.model.rows
         return rows[self.cursor] if self.cursor < len(rows) else None
 
+    def show(self, model: Heatmap) -> None:
+        """Show another one, and follow it."""
+        self.model, self.following, self._piece = model, True, None
+        self.apply(model.flush())
+
     def apply(self, changes: Changes) -> None:
         """Paint what changed; keep or move the cursor."""
         if changes.moved or self.row_count != len(self.model.rows):
@@ -105,7 +113,7 @@ class HeatmapView(LineView):
         calm = quiet if state in _CALM else self.tone(Tone.PLAIN)
         parts = [
             Segment(" "),
-            Segment(verdict(entry, state), tone),
+            Segment(verdict(entry, state), tone + _PLAIN if entry.holds else tone),
             Segment(p_cell(entry), calm),
             Segment(without_cell(entry), calm),
             Segment(f"{FRAMES[self._frame] if entry.in_flight else ' '} ", self._state(_RUNNING)),
@@ -125,8 +133,8 @@ class HeatmapView(LineView):
 
     def _words(self, entry: HeatRow, state: PieceState) -> list[Segment]:
         quiet, hidden = self.tone(Tone.QUIET), self.style("hidden")
-        name = self._state(state) if state not in _CALM else self.tone(Tone.NAME)
-        text = glimpse(entry.piece)[:_GLIMPSE]
+        name = self.tone(Tone.NAME) if state in _CALM else self._state(state)
+        text = one_line(entry.piece.text, _GLIMPSE) if entry.parent else glimpse(entry.piece)
         return [
             *segments(place_cell(entry), name, hidden),
             Segment("  "),
@@ -167,6 +175,7 @@ class HeatmapView(LineView):
             self.show_row(place)
 
 
+_PLAIN = Style(bold=False)
 _RUNNING = PieceState.RUNNING
 _CALM = {PieceState.UNTESTED, PieceState.NO_EFFECT, PieceState.IN_GROUP}
 
