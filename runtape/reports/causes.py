@@ -11,13 +11,12 @@ from runtape.reports.excerpt import add_excerpt, excerpt
 from runtape.reports.sheet import Sheet, Span, Tone
 from runtape.reports.words import (
     KIND_WORDS,
-    likely,
     p_value,
     piece_words,
     plural,
+    rated,
     tally,
 )
-from runtape.trials import Tally
 
 _SHOWN = 4
 """Texts of a set that are shown in full."""
@@ -81,12 +80,8 @@ def evidence_words(cause: Cause, found: Investigation) -> list[str]:
             f"without {tally(cause.without)}, with {tally(found.baseline)}, at temperature 0",
             "every rerun of one context gave one answer, so there is no p",
         ]
-    rates = f"without {_rate(cause.without)}, with {_rate(found.baseline)}"
+    rates = f"without {rated(cause.without)}, with {rated(found.baseline)}"
     return [rates, _test_words(cause, found)]
-
-
-def _rate(counts: Tally) -> str:
-    return f"{tally(counts)} ({likely(counts)})"
 
 
 def _test_words(cause: Cause, found: Investigation) -> str:

@@ -16,11 +16,11 @@ from runtape.reports.words import (
     of_runs,
     outcome_detail,
     p_value,
+    rated,
     plural,
     sentence,
     tally,
 )
-from runtape.trials import Tally
 
 _BAR = 12
 _SHOWN = 8
@@ -127,16 +127,13 @@ def _verdict(sheet: Sheet, found: Distribution) -> None:
             comes = f"{of_runs(found.tally)} ({likely(found.tally)})"
             sheet.prose("So", f"the recorded decision comes in {comes}")
     elif found.tally.runs and beside.tally.runs:
-        sheet.prose("So", f"changed {_rate(found.tally)}, unchanged {_rate(beside.tally)}")
-        sheet.prose("", _comparison(found))
+        sheet.prose("So", f"changed {rated(found.tally)}, unchanged {rated(beside.tally)}")
+        sheet.prose("", comparison_words(found))
     sheet.blank()
 
 
-def _rate(counts: Tally) -> str:
-    return f"{tally(counts)} ({likely(counts)})"
-
-
-def _comparison(found: Distribution) -> str:
+def comparison_words(found: Distribution) -> str:
+    """The test of a distribution against the unchanged one beside it; empty where there is none."""
     p = found.p
     if p is None:
         return ""

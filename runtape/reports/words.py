@@ -74,6 +74,11 @@ def likely(counts: Tally) -> str:
     return "could be anything" if words == _ANYTHING else f"likely {words}"
 
 
+def rated(counts: Tally) -> str:
+    """``0/10 (likely under 28%)``."""
+    return f"{tally(counts)} ({likely(counts)})"
+
+
 def p_value(p: float) -> str:
     """``7.6e-8`` when small, two digits otherwise."""
     if p >= _SMALL_P:
