@@ -88,7 +88,8 @@ class Recorder:
         self._tools = Tools(self._journal, self._calls.pending, self._root)
         self._listener = Listener(self._journal, self._calls)
         self._wrapped: list[Callable[[], Any]] = []
-        _open_recorders.add(self)
+        # Registered after the writer's own finaliser, and so run before it.
+        atexit.register(self.close_at_exit)
 
     @property
     def path(self) -> Path:
@@ -235,7 +236,7 @@ class Recorder:
         """End the run: give clients back their own http clients, write run_end, close the file."""
         if self.closed:
             return
-        _open_recorders.discard(self)
+        atexit.unregister(self.close_at_exit)
         for client_of in self._wrapped:
             client = client_of()
             if client is not None:
@@ -320,12 +321,3 @@ def _weakly(client: Any) -> Callable[[], Any]:
         return weakref.ref(client)
     except TypeError:
         return lambda: client
-
-
-_open_recorders: set[Recorder] = set()
-
-
-@atexit.register
-def _close_all() -> None:
-    for recorder in list(_open_recorders):
-        recorder.close_at_exit()

@@ -34,7 +34,7 @@ def read_document(dialect: Dialect, text: str) -> Derived:
     """Read a response that was not streamed; half of one, or an error, says nothing."""
     try:
         document = loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return Derived()
     return Derived(_replies(dialect, document), terminal=True)
 

@@ -101,7 +101,7 @@ class Requests:
             return Facts(len(delta.body), base.model, base.stream)
         try:
             body = loads(delta.body)
-        except ValueError:
+        except (ValueError, RecursionError):
             body = None
         body = body if isinstance(body, dict) else {}
         model = body.get("model")

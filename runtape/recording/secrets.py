@@ -45,8 +45,10 @@ _PREFIXED = (
     ("xoxa- xoxb- xoxe- xoxp- xoxr- xoxs-", r"[A-Za-z0-9-]{10,}"),
     ("eyJ", r"[\w-]{10,}\.[\w-]{10,}\.[\w-]{5,}"),
 )
+_START = r"(?:(?<!\w{0})|(?<=\\[bfnrt]{0})|(?<=\\u[\da-fA-F]{{4}}{0}))"
+"""No word goes on at the prefix {0}; the letters of an escape such as ``\\n`` are no word."""
 _BY_SHAPE = [
-    re.compile(rf"({prefix}(?<!\w{prefix}){rest})".encode())
+    re.compile(f"({prefix}{_START.format(prefix)}{rest})".encode())
     for prefixes, rest in _PREFIXED
     for prefix in prefixes.split()
 ]
@@ -155,7 +157,7 @@ def _credential_fields(body: bytes) -> Iterator[bytes]:
     """Values of fields that request bodies have for credentials, escaped as they stand there."""
     try:
         document = loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return
     for value in _credentials(document if isinstance(document, dict) else {}):
         for literal in {dumps(value)[1:-1], value.encode("utf-8", "surrogatepass")}:

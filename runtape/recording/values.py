@@ -170,7 +170,10 @@ class _Encoder:
     def _as_repr(self, value: Any, at: tuple[str | int, ...]) -> str:
         kind = type(value)
         try:
-            text = str(repr(value))[:_LONGEST_REPR]
+            # The repr of a container that was too deep or too wide might never end.
+            sized = isinstance(value, _CONTAINERS)
+            text = f"<{kind.__qualname__} of {len(value)}>" if sized else repr(value)
+            text = text[:_LONGEST_REPR]
         except Exception:  # noqa: BLE001 - a repr may do anything
             text = f"<{kind.__qualname__}>"
         return str(self._tagged(at, "repr", text, kind))
@@ -211,6 +214,7 @@ def _delta(seconds: list[int]) -> dt.timedelta:
     return dt.timedelta(*seconds)
 
 
+_CONTAINERS = (list, dict, tuple, set, frozenset)
 _PLAIN: tuple[Any, ...] = (str, int, float, list, dict)
 _COLLECTIONS: dict[type, str] = {tuple: "tuple", set: "set", frozenset: "frozenset"}
 _ATOMS: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
