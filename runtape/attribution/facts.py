@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
+from runtape.attribution.chain_facts import Chain, Link
 from runtape.context.pieces import Piece
 from runtape.decision import Decision, Outcome
 from runtape.jsonio import Json
@@ -161,6 +162,39 @@ class Warned:
 
 
 @dataclass(frozen=True, slots=True)
+class HopStarted:
+    """The chain goes back to an earlier decision, and asks why that was made."""
+
+    hop: int
+    decision: Decision
+    masked: tuple[Piece, ...] = ()
+    """The model's own earlier words that are left out of every run of this hop."""
+
+
+@dataclass(frozen=True, slots=True)
+class HopFact:
+    """What the search of one hop tells; spending and warnings are told plainly, not in here."""
+
+    hop: int
+    fact: Fact
+
+
+@dataclass(frozen=True, slots=True)
+class LinkChecked:
+    """The text that caused an earlier decision was taken out of the final context."""
+
+    hop: int
+    link: Link
+
+
+@dataclass(frozen=True, slots=True)
+class ChainEnded:
+    """How far back the chain went, and why it ends there."""
+
+    chain: Chain
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The end; always the last fact, also after errors and interrupts."""
 
@@ -178,6 +212,10 @@ Fact: TypeAlias = (
     | CauseConfirmed
     | CallsChanged
     | Warned
+    | HopStarted
+    | HopFact
+    | LinkChecked
+    | ChainEnded
     | Finished
 )
 
@@ -286,3 +324,10 @@ class Investigation:
     failure: str | None = None
     """The error text: the provider's or function's for PROVIDER_FAILED, what the tape lacks for
     INCOMPLETE_CONTEXT."""
+    chain: Chain | None = None
+    """The way back to earlier decisions, when it was asked for."""
+
+    @property
+    def headline(self) -> Cause | None:
+        """The cause that answers the question, or None."""
+        return next((cause for cause in self.causes if cause.headline), None)

@@ -59,7 +59,7 @@ class WhyReport:
     @property
     def headline(self) -> Cause | None:
         """The cause that answers the question, or None."""
-        return next((cause for cause in self.investigation.causes if cause.headline), None)
+        return self.investigation.headline
 
     def causes_of(self, *roles: Role) -> list[Cause]:
         """Claimed causes with one of `roles` that are not the headline."""
