@@ -49,6 +49,7 @@ def _starter(function: Any, name: str | None, tools: Tools) -> _Start:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # some functions written in C have none
         signature = None
+    tools.names.add(called)
     return lambda arguments: tools.start(called, signature, arguments)
 
 

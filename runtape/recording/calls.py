@@ -10,14 +10,18 @@ from enum import Enum
 
 from runtape.dialects.base import Dialect, Reply
 from runtape.jsonio import Json
-from runtape.recording import scope
+from runtape.recording import scope, units
 from runtape.recording.attempts import Attempt, Attempts, tried_again
 from runtape.recording.journal import Journal
 from runtape.recording.pending import Pending
 from runtape.recording.replies import Derived, read_document, read_stream
 from runtape.recording.requests import Requests
+from runtape.recording.units import Kind, Unit
 from runtape.recording.values import describe_error
 from runtape.tape.events import LLM_REQUEST, LLM_RESPONSE
+
+_REFUSED = 400
+"""HTTP status from which a response is no answer."""
 
 
 class End(Enum):
@@ -47,6 +51,9 @@ class Sent:
         body: the bytes sent, or None when they cannot be seen without consuming them.
         retries: how often the SDK has tried before, as it says itself; None when it does not say.
         sdk: name and version of the client library, or None when unknown.
+        fidelity: part of the request → how it is known, where that is not from the wire.
+        unit: the framework's unit it belongs to; None to look for it.
+        began: when it began, by ``time.perf_counter()``; None for now.
     """
 
     api: str
@@ -59,6 +66,9 @@ class Sent:
     body: bytes | None = None
     retries: int | None = None
     sdk: Json | None = None
+    fidelity: dict[str, str] = field(default_factory=dict)
+    unit: Unit | None = None
+    began: float | None = None
 
 
 class Calls:
@@ -84,8 +94,9 @@ class Calls:
             strand = scope.strand()
             key = (strand, sent.path, digest)
             attempt = self._attempts.start(key, sent.retries)
-            payload = _request_payload(sent, attempt)
-            parent = scope.enclosing(self._journal)
+            unit = sent.unit or units.asking(self._journal, sent.body)
+            payload = _request_payload(sent, attempt, units.place(self._journal, unit))
+            parent = scope.enclosing(self._journal, sent.unit)
             parent = self._root if parent is None else parent
             if prepared is None:
                 payload["fidelity"] = {"body": "missing"}
@@ -93,8 +104,11 @@ class Calls:
             else:
                 event = self._requests.write(payload, prepared, parent)
             if event is not None:
-                call = Call(self, event, sent.dialect, Trace(strand, key, attempt))
+                began = time.perf_counter() if sent.began is None else sent.began
+                call = Call(self, event, sent.dialect, Trace(strand, key, attempt, began))
                 self._open[event] = call
+                if unit is not None and unit.kind is Kind.MODEL:
+                    unit.sent.append(call)
                 return call
         return None
 
@@ -115,7 +129,8 @@ class Calls:
                 derived = call.derive(text)
             finally:  # even when the text cannot be read: how it ended is known
                 payload.update(call.timing(), end=end.value, terminal=derived.terminal)
-                payload["error"] = derived.error if error is None else describe_error(error)
+                call.error = derived.error if error is None else describe_error(error)
+                payload["error"] = call.error
                 payload["derived"] = derived.to_json()
                 self._journal.write(
                     LLM_RESPONSE, payload, parent=call.event, meta=_meta(call, derived.replies)
@@ -137,11 +152,12 @@ class Calls:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What ties an attempt to others: its strand, what a retry would look like, its number."""
+    """What ties an attempt to others: its strand, what a retry would look like, number and time."""
 
     strand: Hashable
     key: Hashable
     attempt: Attempt
+    began: float
 
 
 class Call:
@@ -152,6 +168,7 @@ class Call:
         trace: what ties it to other attempts.
         status: HTTP status; None until there is a response.
         headers: response headers that may be recorded.
+        error: what went wrong, once the call has ended.
     """
 
     def __init__(self, calls: Calls, event: int, dialect: Dialect | None, trace: Trace) -> None:
@@ -164,7 +181,7 @@ class Call:
         self._unpack: Callable[[bytes], bytes] = bytes
         self._chunks: list[bytes] = []
         self._times: list[float] = []
-        self._started = time.perf_counter()
+        self.error: Json | None = None
 
     def answered(
         self, status: int, headers: dict[str, str], unpack: Callable[[bytes], bytes] = bytes
@@ -198,7 +215,7 @@ class Call:
 
     def derive(self, text: str) -> Derived:
         """What the text says."""
-        if self._dialect is None or self.status is None or self.status >= 400:  # noqa: PLR2004 - HTTP: refused
+        if self._dialect is None or self.status is None or self.status >= _REFUSED:
             return Derived()
         if "event-stream" in self.headers.get("content-type", ""):
             return read_stream(self._dialect, text)
@@ -206,13 +223,18 @@ class Call:
 
     def timing(self) -> Json:
         """Sizes and arrival times of the chunks, milliseconds after the request."""
-        started = self._started
+        started = self.trace.began
         arrived = [round((at - started) * 1000, 3) for at in self._times]
         sizes = map(len, self._chunks)
         return {
             "chunks": [[size, at] for size, at in zip(sizes, arrived, strict=False)],
             "first_byte_ms": arrived[0] if arrived else None,
         }
+
+    @property
+    def failed(self) -> bool:
+        """Whether it was refused or broken off."""
+        return self.error is not None or (self.status is not None and self.status >= _REFUSED)
 
     def forget(self) -> None:
         """Let go of the body: whoever still holds the response need not hold it twice."""
@@ -221,10 +243,10 @@ class Call:
     @property
     def latency_ms(self) -> float:
         """Milliseconds since the request."""
-        return round((time.perf_counter() - self._started) * 1000, 3)
+        return round((time.perf_counter() - self.trace.began) * 1000, 3)
 
 
-def _request_payload(sent: Sent, attempt: Attempt) -> Json:
+def _request_payload(sent: Sent, attempt: Attempt, place: Json) -> Json:
     return {
         "api": sent.api,
         "provider": sent.provider,
@@ -234,9 +256,9 @@ def _request_payload(sent: Sent, attempt: Attempt) -> Json:
         "headers": sent.headers,
         "attempt": attempt.number,
         "call": attempt.call,
-        "scope": scope.here(),
+        "scope": place,
         "sdk": sent.sdk,
-        "fidelity": {},
+        "fidelity": sent.fidelity,
     }
 
 

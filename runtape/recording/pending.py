@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from contextlib import suppress
 
 from runtape.dialects.base import Reply, ToolCall
 from runtape.jsonio import Json, canonical
@@ -32,8 +33,17 @@ class Pending:
         """The id of a pending call of this tool with one of these arguments, or None."""
         wanted = {canonical(arguments) for arguments in candidates}
         for calls in reversed(list(self._asked.values())):
-            for call in calls:
+            for call in list(calls):
                 if call.name == name and canonical(call.arguments) in wanted:
-                    calls.remove(call)
-                    return call.id
+                    with suppress(ValueError):  # another thread was faster
+                        calls.remove(call)
+                        return call.id
         return None
+
+    def made(self, name: str, call_id: str) -> None:
+        """Note that the call with this id is being made."""
+        for calls in reversed(list(self._asked.values())):
+            for call in calls:
+                if call.id == call_id and call.name == name:
+                    calls.remove(call)
+                    return

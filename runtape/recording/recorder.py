@@ -22,6 +22,7 @@ from runtape.recording import scope
 from runtape.recording.callables import recorded
 from runtape.recording.calls import Calls, End, Sent
 from runtape.recording.checkout import current_commit
+from runtape.recording.holders import http_holders
 from runtape.recording.journal import Journal
 from runtape.recording.listener import Listener
 from runtape.recording.policy import Content, Policy, Redact
@@ -87,7 +88,8 @@ class Recorder:
         self._calls = Calls(self._journal, self._root)
         self._tools = Tools(self._journal, self._calls.pending, self._root)
         self._listener = Listener(self._journal, self._calls)
-        self._wrapped: list[Callable[[], Any]] = []
+        self._wrapped: list[tuple[Callable[[], Any], str]] = []
+        self._handler: Any = None
         # Registered after the writer's own finaliser, and so run before it.
         atexit.register(self.close_at_exit)
 
@@ -114,10 +116,10 @@ class Recorder:
     def wrap(self, client: Client) -> Client:
         """Record the model calls of an SDK client (OpenAI, Anthropic and their kin, sync or async).
 
-        The same object is returned; only the http client it holds is replaced, until
-        :meth:`close`. Clients derived from it later (``with_options``) are recorded too. Several
-        recorders may wrap one client, and each records. For an httpx or httpx2 client its
-        recording twin is returned.
+        A LangChain model will do too: the clients in it are wrapped. The same object is returned;
+        only the http clients it holds are replaced, until :meth:`close`. Clients derived from it
+        later (``with_options``) are recorded too. Several recorders may wrap one client, and each
+        records. For an httpx or httpx2 client its recording twin is returned.
 
         Raises RecordingError when the run has ended, or `client` holds no http client.
         """
@@ -126,16 +128,17 @@ class Recorder:
         if http_library(client) is not None:
             made: Client = twin(client, self._listener)
             return client if is_hooked(client, self._listener) else made
-        held: Any = client
-        http = getattr(held, "_client", None)
-        if http_library(http) is None:
+        places = http_holders(client)
+        if not places:
             raise RecordingError(
                 f"There is no http client in a {type(client).__qualname__}.",
                 hint="wrap an OpenAI or Anthropic client, or use log_llm_request",
             )
-        if not is_hooked(http, self._listener):
-            held._client = twin(http, self._listener)  # noqa: SLF001 - the one name we rely on
-            self._wrapped.append(_weakly(client))
+        for place in places:
+            http = getattr(place.object, place.name)
+            if not is_hooked(http, self._listener):
+                setattr(place.object, place.name, twin(http, self._listener))
+                self._wrapped.append((_weakly(place.object), place.name))
         return client
 
     @overload
@@ -153,6 +156,22 @@ class Recorder:
         if function is None:
             return lambda decorated: self.tool(decorated, name=name)
         return recorded(function, name, self._tools)
+
+    def langchain(self) -> Any:
+        """A callback handler for LangChain and LangGraph: ``config={"callbacks": [handler]}``.
+
+        It records tool calls, and which node, step and run each model call belongs to. The calls
+        themselves are recorded, byte for byte, where the model is wrapped
+        (``rec.wrap(ChatOpenAI(…))``); of others LangChain's own account is recorded and marked
+        ``fidelity: callback``. The same handler every time. Raises MissingPackage.
+        """
+        if self._handler is None:
+            from runtape.recording.langchain import handler_for  # noqa: PLC0415 - few need it
+            from runtape.recording.langchain_runs import Runs  # noqa: PLC0415
+
+            runs = Runs(self._journal, self._calls, self._tools, self._root)
+            self._handler = handler_for(runs, self._journal)
+        return self._handler
 
     def log_llm_request(
         self,
@@ -237,10 +256,10 @@ class Recorder:
         if self.closed:
             return
         atexit.unregister(self.close_at_exit)
-        for client_of in self._wrapped:
-            client = client_of()
-            if client is not None:
-                client._client = unhooked(client._client, self._listener)  # noqa: SLF001
+        for holder_of, name in self._wrapped:
+            holder = holder_of()
+            if holder is not None:
+                setattr(holder, name, unhooked(getattr(holder, name), self._listener))
         self._calls.close()
         end: Json = {
             "status": status,

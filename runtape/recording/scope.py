@@ -22,19 +22,23 @@ Params = ParamSpec("Params")
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Frame:
-    """One enclosing event of one recorder, and what encloses that.
+    """Something of one recorder that encloses what happens in it, and what encloses that.
 
     Attributes:
         owner: the recorder's journal: several recorders nest in one context.
-        event: id of the enclosing event.
+        event: id of the enclosing event; None when it has none of its own.
         outer: the next frame outwards, of whichever recorder.
     """
 
     owner: object
-    event: int
+    event: int | None
     outer: Frame | None
+
+    def back(self) -> Frame | None:
+        """What was the innermost frame in this context before this one."""
+        return self.outer
 
     @classmethod
     def within(cls, owner: object, event: int) -> Frame:
@@ -45,10 +49,26 @@ class Frame:
 _innermost: ContextVar[Frame | None] = ContextVar("runtape_frame", default=None)
 
 
-def enclosing(owner: object) -> int | None:
-    """Id of the event of this recorder that encloses the caller, or None at the top."""
+def innermost(owner: object = None) -> Frame | None:
+    """The frame that encloses the caller; `owner` asks for the innermost one of a recorder."""
     frame = _innermost.get()
-    while frame is not None and frame.owner is not owner:
+    while frame is not None and owner is not None and frame.owner is not owner:
+        frame = frame.back()
+    return frame
+
+
+def enter(frame: Frame | None) -> None:
+    """From here on, as far as this context reaches, `frame` is the innermost."""
+    _innermost.set(frame)
+
+
+def enclosing(owner: object, within: Frame | None = None) -> int | None:
+    """Id of the event of this recorder that encloses `within`, or None at the top.
+
+    `within` is the frame to look from, itself included; by default what encloses the caller.
+    """
+    frame = within or innermost(owner)
+    while frame is not None and (frame.owner is not owner or frame.event is None):
         frame = frame.outer
     return None if frame is None else frame.event
 

@@ -7,11 +7,12 @@ import time
 from typing import Any, TypeAlias
 
 from runtape.jsonio import Json
-from runtape.recording import scope
+from runtape.recording import scope, units
 from runtape.recording.calls import End
 from runtape.recording.journal import Journal
 from runtape.recording.pending import Pending
 from runtape.recording.scope import Frame, Inside
+from runtape.recording.units import Unit
 from runtape.recording.values import describe_error, encode
 from runtape.tape.events import TOOL_CALL, TOOL_RESULT
 
@@ -20,19 +21,35 @@ Called: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
 
 
 class Tools:
-    """Records the tool calls of one run."""
+    """Records the tool calls of one run.
+
+    Attributes:
+        names: of the functions that record their calls themselves.
+    """
 
     def __init__(self, journal: Journal, pending: Pending, root: int | None) -> None:
+        self.names: set[str] = set()
         self._journal = journal
         self._pending = pending
         self._root = root
 
-    def begin(self, name: str, arguments: Json, call_id: str | None = None) -> Run:
-        """Write the tool_call event of a call with these JSON arguments."""
-        payload = {"name": name, "arguments": arguments, "call_id": call_id, "scope": scope.here()}
-        enclosing = scope.enclosing(self._journal)
+    def begin(
+        self, name: str, arguments: Json, call_id: str | None = None, unit: Unit | None = None
+    ) -> Run:
+        """Write the tool_call event of a call with these JSON arguments.
+
+        `unit` is the framework's announcement of this very call, if there is one.
+        """
+        place = units.place(self._journal, unit)
+        payload = {"name": name, "arguments": arguments, "call_id": call_id, "scope": place}
+        enclosing = scope.enclosing(self._journal, unit)
         parent = self._root if enclosing is None else enclosing
-        return Run(self._journal, name, self._journal.write(TOOL_CALL, payload, parent=parent))
+        run = Run(self._journal, name, self._journal.write(TOOL_CALL, payload, parent=parent))
+        if unit is not None:
+            unit.event = run.event
+            if unit.call_id is not None:
+                self._pending.made(name, unit.call_id)
+        return run
 
     def start(self, name: str, signature: inspect.Signature | None, called: Called) -> Run:
         """The same for a call as Python makes it; looks up the model's id of it. Never raises."""
@@ -40,9 +57,15 @@ class Tools:
             with self._journal.guard(f"a call of {name}"):
                 plain, full = _bound(signature, called)
                 arguments = encode(plain).value
-                call_id = self._pending.take(name, (arguments, encode(full).value))
-                return self.begin(name, arguments, call_id)
+                unit = units.serving(self._journal, name)
+                call_id = None if unit is None else unit.call_id
+                call_id = call_id or self._pending.take(name, (arguments, encode(full).value))
+                return self.begin(name, arguments, call_id, unit)
         return Run(self._journal, name, None)
+
+    def asked(self, name: str, arguments: Json) -> str | None:
+        """The model's id of a call with these arguments that nobody has made yet."""
+        return self._pending.take(name, (arguments,))
 
 
 class Run:
@@ -67,11 +90,14 @@ class Run:
         """A ``with`` block for the tool's own code: what happens there is enclosed by this call."""
         return Inside(self._frame)
 
-    def returned(self, value: Any) -> None:
-        """The tool returned a value; one that can be consumed only once is not looked into."""
+    def returned(self, value: Any, error: Json | None = None) -> None:
+        """The tool returned a value; one that can be consumed only once is not looked into.
+
+        `error` describes the failure that the value tells of, where a framework made it one.
+        """
         if self.event is not None:
             result, tags = encode(value)
-            self._finish({"result": result, "restore": tags or None, "error": None})
+            self._finish({"result": result, "restore": tags or None, "error": error})
 
     def raised(self, error: BaseException) -> None:
         """The tool raised."""
