@@ -10,8 +10,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import TypeAlias
 
+from runtape.errors import RecordingError
 from runtape.jsonio import Json
-from runtape.recording.policy import Policy, RedactFailed
+from runtape.recording.policy import Policy, RedactFailed, writable
 from runtape.recording.values import describe_error
 from runtape.tape.events import RECORD_ERROR
 from runtape.tape.writer import TapeWriter
@@ -74,11 +75,18 @@ class Journal:
         """Write one event; its id, or None when it could not be written or has to wait."""
         ts = time.time()
 
-        def append() -> int:
-            clean = self.clean(kind, payload)
+        def append(content: Json = payload) -> int:
+            clean = self.clean(kind, content)
             return self.writer.append(kind, clean, parent=parent, meta=meta, ts=ts)
 
-        return self.attempt(append)
+        def append_what_can_be() -> int:
+            try:
+                return append()
+            except (TypeError, ValueError, RecursionError, RecordingError) as error:
+                self.fault(f"writing {kind}", error)
+                return append(writable(payload))
+
+        return self.attempt(append_what_can_be)
 
     def attempt(self, append: Append, *, may_wait: bool = True) -> int | None:
         """Run `append` in this thread's turn, as :meth:`write` does; never raises."""

@@ -134,6 +134,21 @@ def withheld(kind: str, payload: Json) -> Json:
     return {**out, "withheld": dropped} if dropped else out
 
 
+def writable(payload: Json) -> Json:
+    """The payload without the fields that have no JSON form: writers give up at some depth."""
+    lost = [name for name, value in payload.items() if not _has_json(value)]
+    kept = {name: value for name, value in payload.items() if name not in lost}
+    return {**kept, "unwritable": lost}
+
+
+def _has_json(value: Any) -> bool:
+    try:
+        dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
+
+
 def _silent(reply: Json) -> Json:
     calls = [{**call, "arguments": None} for call in reply["tool_calls"]]
     return {**reply, "text": None, "refusal": None, "tool_calls": calls}

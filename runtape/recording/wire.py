@@ -198,7 +198,6 @@ def _count(text: str | None) -> int | None:
     return int(text) if text is not None and text.isdecimal() else None
 
 
-@lru_cache(maxsize=64)
 def _sdk(user_agent: str | None, version: str | None) -> Json | None:
     """``OpenAI/Python 3.57.0`` says it well enough."""
     if user_agent is None:

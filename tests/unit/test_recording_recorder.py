@@ -374,6 +374,21 @@ def test_values_json_does_not_know(value, tmp_path):
     assert Tape.open(recorder.path).verify() == []
 
 
+@pytest.mark.parametrize("depth", [300, 900, 1000, 3000])
+def test_replies_that_nest_deeply(depth, tmp_path):
+    """Arguments nested deeper than JSON writers go: the text of the reply is there all the same."""
+    answer = CHAT.render(ANSWER, BODY)
+    text = dumps(answer).decode().replace('{\\"at\\":\\"yard\\"}', "[" * depth + "]" * depth)
+    with warnings.catch_warnings(), record(dir=tmp_path) as recorder:
+        warnings.simplefilter("ignore", RecordingWarning)
+        recorder.log_llm_response(recorder.log_llm_request(BODY), text)
+        recorder.note("on")
+    [(_, response)] = calls_on(recorder.path)
+    assert response.payload["body"] == text
+    assert "[" * depth in text
+    assert payloads_on(recorder.path, "note") == [{"text": "on"}]
+
+
 def test_a_finaliser_may_record_in_the_middle_of_a_write(tmp_path):
     """What the garbage collector runs while an event is written waits for its turn."""
 
