@@ -87,4 +87,5 @@ _NAMES = {
     "tab": "Tab",
     "slash": "/",
     "colon": ":",
+    "full_stop": ".",
 }

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 
 from rich.segment import Segment
 from rich.style import Style
@@ -54,7 +55,7 @@ def painted(
         return [Segment(_line(text[start:end]), style)] if start < end else []
     edges = sorted({start, end, *(a for a, _, _ in within), *(b for _, b, _ in within)})
     parts = []
-    for a, b in zip(edges, edges[1:], strict=False):
+    for a, b in pairwise(edges):
         own = style
         for first, last, over in within:
             if first <= a and b <= last:

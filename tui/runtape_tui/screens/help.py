@@ -24,7 +24,7 @@ _GLYPHS = (
     ("⚙ ↩", "a tool call and its result"),
     ("◆", "a mark of yours"),
     ("•", "the event holds a hit of the search"),
-    ("▍▍", "how long it took: a cell 0.1 s, two 1 s, three 10 s, four 100 s"),
+    ("━╸", "how long it took: a cell 0.1 s, two 1 s, three 10 s, four 100 s"),
     ("×2", "the second try of a model call"),
     ("+ new", "not yet part of the model call before"),
     ("␛ <U+202E>", "a character a terminal would obey or hide"),
@@ -81,9 +81,9 @@ class HelpScreen(ModalScreen[None]):
 
     DEFAULT_CSS = """
     HelpScreen { align: center middle; background: $background 60%; }
-    HelpScreen > #sheet { }
-    HelpScreen LineView { width: 78; max-width: 96%; height: 80%; max-height: 40; background: $surface; padding: 1 1; }
-    HelpScreen Bar { width: 78; max-width: 96%; background: $panel; }
+    HelpScreen Bar, HelpScreen LineView { width: 78; max-width: 96%; }
+    HelpScreen Bar { background: $panel; }
+    HelpScreen LineView { height: 80%; max-height: 40; background: $surface; padding: 0 1 1 1; }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [

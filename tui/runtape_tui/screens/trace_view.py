@@ -17,6 +17,7 @@ from textual.worker import get_current_worker
 
 from runtape.reports.sheet import Tone
 from runtape.reports.words import plural, tokens
+from runtape.tape.events import LLM_REQUEST
 from runtape.workbench import Trace
 from runtape_tui.actions import Scope, bindings
 from runtape_tui.feed import NEWS_WORDS, Feed, News
@@ -80,7 +81,7 @@ class TraceView(Screen[None]):
         self._toggled = set(state.folds)
         self._left = state.left
         self._single = False
-        self.first_event = state.event if event is None else event
+        self.first_event = _start(trace, state) if event is None else event
         self.wanted_theme = state.theme
         self._loader = Loader(trace)
         self._feed = Feed(trace.tape)
@@ -354,3 +355,9 @@ class TraceView(Screen[None]):
     def _surveyed(self) -> None:
         self._show_title()
         self.timeline.surveyed()
+
+
+def _start(trace: Trace, state: TraceState) -> int | None:
+    """Where the reader was, else the first model call."""
+    calls = trace.tape.of_type(LLM_REQUEST)
+    return calls[0].id if state.event is None and calls else state.event

@@ -14,6 +14,7 @@ from runtape.context.pieces import Piece
 from runtape.reports.difference import Side
 from runtape.reports.words import piece_words, plural
 from runtape.visible import visible
+from runtape_tui.view_models.sections import body_lines, piece_section
 from runtape_tui.view_models.wrapping import Wrapped
 
 _NEAR = 2
@@ -125,17 +126,22 @@ class Diff:
         self.changed = sum(piece.change is not Change.SAME for piece in pieces)
         self.side_by_side = True
         self._rows: list[Row] = []
+        self._column = self._beside = 80
 
-    def lay_out(self, column: int, *, side_by_side: bool) -> None:
-        """Break the lines for columns of `column` cells: two of them, or one."""
-        self.side_by_side = side_by_side
+    def lay_out(self, column: int, *, beside: int | None = None) -> None:
+        """Break the lines for one column of `column` cells, or for two of `beside`.
+
+        Pieces that one side does not have take the whole width all the same.
+        """
+        self.side_by_side = beside is not None
+        self._column, self._beside = column, beside or column
         rows: list[Row] = []
         for piece in self.pieces:
             if rows and (piece.pairs or rows[-1].kind is not RowKind.HEADING):
                 rows.append(Row(RowKind.GAP, piece))
             rows.append(Row(RowKind.HEADING, piece))
             for pair in piece.pairs:
-                rows += self._lay_out(piece, pair, column)
+                rows += self._lay_out(piece, pair)
         self._rows = rows
 
     @property
@@ -154,8 +160,7 @@ class Diff:
     @property
     def first_change(self) -> int:
         """The row of the first change."""
-        changed = (n for n, r in enumerate(self._rows) if r.piece.change is not Change.SAME)
-        return next(changed, 0)
+        return self.next_change(-1, 1) or 0
 
     def next_change(self, row: int, by: int) -> int | None:
         """The row of the next (or previous) changed piece."""
@@ -183,22 +188,22 @@ class Diff:
                     yield from (f"  - {line.text}" for line in (pair.old,) if line is not None)
                     yield from (f"  + {line.text}" for line in (pair.new,) if line is not None)
 
-    def _lay_out(self, piece: PieceDiff, pair: Pair, column: int) -> Iterator[Row]:
+    def _lay_out(self, piece: PieceDiff, pair: Pair) -> Iterator[Row]:
         if pair.skipped:
             yield Row(RowKind.SKIPPED, piece, skipped=pair.skipped)
             return
-        if self.side_by_side:
-            old = _cells(pair.old, Side.BOTH if pair.same else Side.ONLY_OLD, column)
-            new = _cells(pair.new, Side.BOTH if pair.same else Side.ONLY_NEW, column)
+        if self.side_by_side and piece.change is Change.CHANGED:
+            old = _cells(pair.old, Side.BOTH if pair.same else Side.ONLY_OLD, self._beside)
+            new = _cells(pair.new, Side.BOTH if pair.same else Side.ONLY_NEW, self._beside)
             for left, right in zip_longest(old, new):
                 yield Row(RowKind.LINE, piece, (left, right))
         elif pair.same:
-            for cell in _cells(pair.new, Side.BOTH, column):
+            for cell in _cells(pair.new, Side.BOTH, self._column):
                 yield Row(RowKind.LINE, piece, (cell,))
         else:
-            for cell in _cells(pair.old, Side.ONLY_OLD, column):
+            for cell in _cells(pair.old, Side.ONLY_OLD, self._column):
                 yield Row(RowKind.LINE, piece, (cell,))
-            for cell in _cells(pair.new, Side.ONLY_NEW, column):
+            for cell in _cells(pair.new, Side.ONLY_NEW, self._column):
                 yield Row(RowKind.LINE, piece, (cell,))
 
 
@@ -224,8 +229,20 @@ def compare(old: Context, new: Context) -> Diff:
         if tag == "equal":
             found.append(_unchanged(new.roots[c:d]))
         else:
-            found += _matched(old.roots[a:b], new.roots[c:d])
+            found += _matched(_Side(old, old.roots[a:b]), _Side(new, new.roots[c:d]))
     return Diff(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """Pieces of one context that have no equal on the other side."""
+
+    context: Context
+    pieces: Sequence[Piece]
+
+    def lines(self, piece: Piece) -> list[str]:
+        """The text of a piece as the document shows it: members of JSON line by line."""
+        return list(body_lines(piece_section(self.context, piece)))
 
 
 def _unchanged(pieces: Sequence[Piece]) -> PieceDiff:
@@ -234,31 +251,37 @@ def _unchanged(pieces: Sequence[Piece]) -> PieceDiff:
     return PieceDiff(Change.SAME, refs, f"{words} unchanged")
 
 
-def _matched(old: Sequence[Piece], new: Sequence[Piece]) -> Iterator[PieceDiff]:
+def _matched(old: _Side, new: _Side) -> Iterator[PieceDiff]:
     """Pieces that are the same thing, in order, are one piece changed."""
     at = 0
-    for piece in old:
+    for piece in old.pieces:
         words = piece_words(piece)
-        partner = next((n for n in range(at, len(new)) if piece_words(new[n]) == words), None)
+        ahead = range(at, len(new.pieces))
+        partner = next((n for n in ahead if piece_words(new.pieces[n]) == words), None)
         if partner is None:
-            yield _whole(piece, Change.REMOVED)
+            yield _whole(old, piece, Change.REMOVED)
             continue
-        yield from (_whole(added, Change.ADDED) for added in new[at:partner])
-        pairs = tuple(_pairs(piece.text, new[partner].text))
-        yield PieceDiff(Change.CHANGED, (new[partner].ref,), words, pairs)
+        yield from (_whole(new, added, Change.ADDED) for added in new.pieces[at:partner])
+        yield _changed(old, piece, new, new.pieces[partner])
         at = partner + 1
-    yield from (_whole(added, Change.ADDED) for added in new[at:])
+    yield from (_whole(new, added, Change.ADDED) for added in new.pieces[at:])
 
 
-def _whole(piece: Piece, change: Change) -> PieceDiff:
-    lines = [_line(text) for text in piece.text.split("\n")]
+def _changed(old: _Side, before: Piece, new: _Side, after: Piece) -> PieceDiff:
+    one, other = old.lines(before), new.lines(after)
+    if one == other:  # only the spelling differs
+        one, other = before.text.split("\n"), after.text.split("\n")
+    return PieceDiff(Change.CHANGED, (after.ref,), piece_words(after), tuple(_pairs(one, other)))
+
+
+def _whole(side: _Side, piece: Piece, change: Change) -> PieceDiff:
+    lines = map(_line, side.lines(piece))
     added = change is Change.ADDED
     pairs = tuple(Pair(None, line) if added else Pair(line, None) for line in lines)
     return PieceDiff(change, (piece.ref,), piece_words(piece), pairs)
 
 
-def _pairs(old: str, new: str) -> Iterator[Pair]:
-    before, after = old.split("\n"), new.split("\n")
+def _pairs(before: Sequence[str], after: Sequence[str]) -> Iterator[Pair]:
     many = len(before) + len(after) > _MANY_LINES
     opcodes = SequenceMatcher(None, before, after, autojunk=many).get_opcodes()
     last = len(opcodes) - 1

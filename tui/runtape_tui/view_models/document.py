@@ -13,7 +13,7 @@ from runtape.attribution.facts import PieceState
 from runtape.context import Context
 from runtape.context.pieces import Piece
 from runtape.reports.codes import STATE_GLYPHS
-from runtape_tui.view_models.sections import Places, Section, context_sections
+from runtape_tui.view_models.sections import Places, Section, body_lines, context_sections
 from runtape_tui.view_models.wrapping import Wrapped, cells
 
 INDENT = 2
@@ -148,7 +148,7 @@ class DocumentModel:
 
     def _flow(self, sections: Sequence[Section]) -> Iterator[_Block]:
         for number, section in enumerate(sections):
-            if number and section.level == 0 and not sections[number - 1].folded:
+            if number and section.level == 0 and _needs_gap(sections[number - 1]):
                 yield _Block(RowKind.GAP, section)
             yield from self._section(section)
 
@@ -358,26 +358,22 @@ class DocumentModel:
 
     def text(self) -> str:
         """All of it as plain text, headings included, as recorded."""
-        return "\n".join(self._plain(self.sections))
-
-    def _plain(self, sections: Sequence[Section]) -> Iterator[str]:
-        for section in sections:
-            margin = "  " * section.level
-            heading = "  ".join(word for word in (section.label.strip(), section.title) if word)
-            if heading:
-                yield f"{margin}{heading}"
-            if section.members:
-                yield from self._plain(section.members)
-            else:
-                yield from (f"{margin}  {line}" for line in section.text.split("\n"))
-            if section.level == 0:
-                yield ""
+        parts = []
+        for section in self.sections:
+            heading = "  ".join(word for word in (section.label, section.title) if word)
+            parts.append("\n  ".join((heading, *body_lines(section))))
+        return "\n\n".join(parts)
 
     def _matches(self, pattern: re.Pattern[str]) -> Iterator[Hit]:
         for section in self.all_sections():
             for match in pattern.finditer(section.text):
                 if match.end() > match.start():
                     yield Hit(section, match.start(), match.end())
+
+
+def _needs_gap(section: Section) -> bool:
+    """Whether an empty row is wanted after a section: it shows something, and ends with a word."""
+    return not section.folded and not section.text.endswith("\n")
 
 
 def _is_around(context: Context | None, piece: Piece, inner: Piece) -> bool:

@@ -45,10 +45,14 @@ def raw_sections(tape: Tape, event: Event) -> tuple[Section, ...]:
     document = event_json(tape, event)
     del document["schema"], document["trace"]
     body = document.pop("body", None)
-    found = [Section("raw", title="as recorded", text=dumps_text(document, indent=True))]
+    found = [_json("raw", "as recorded", document)]
     if body is not None:
-        found.insert(0, Section("body", title="request body", text=dumps_text(body, indent=True)))
+        found.insert(0, _json("body", "request body", body))
     return tuple(found)
+
+
+def _json(key: str, title: str, value: Any) -> Section:
+    return Section(key, title=title, text=dumps_text(value, indent=True), is_json=True)
 
 
 def _facts(title: str, facts: Iterator[tuple[str, str]]) -> Section:
@@ -95,7 +99,7 @@ def _request(request: Request, event: Event) -> Iterator[Section]:
     body = request.body
     if isinstance(body, dict):
         settings = {name: value for name, value in body.items() if name not in _CONTENT}
-        yield Section("settings", title="settings", text=dumps_text(settings, indent=True))
+        yield _json("settings", "settings", settings)
         content = ((name, _extent(body[name])) for name in body if name in _CONTENT)
         yield _facts("content", content)
 
@@ -133,8 +137,8 @@ def _response(event: Event) -> Iterator[Section]:
 def reply_sections(reply: Reply) -> Iterator[Section]:
     """What a model answered, in full."""
     for number, made in enumerate(reply.tool_calls):
-        text = made.arguments if isinstance(made.arguments, str) else _pretty(made.arguments)
-        yield Section(f"call[{number}]", title=f"calls {made.name}", text=text)
+        text = _pretty(made.arguments)
+        yield Section(f"call[{number}]", title=f"calls {made.name}", text=text, is_json=True)
     if reply.refusal:
         yield Section("refusal", title="refuses", text=reply.refusal)
     if reply.text:
@@ -149,7 +153,9 @@ def _payload(payload: Json) -> Iterator[Section]:
         yield _facts("payload", iter(facts))
     for name, value in long.items():
         tone = Tone.BAD if name == "error" else Tone.PLAIN
-        yield Section(f"payload.{name}", title=name, text=_pretty(value), tone=tone)
+        text = _pretty(value)
+        json = text[:2] in {"{\n", "[\n"}
+        yield Section(f"payload.{name}", title=name, text=text, tone=tone, is_json=json)
 
 
 def _is_long(name: str, value: Any) -> bool:
@@ -162,13 +168,13 @@ def _inline(value: Any) -> str:
     return value if isinstance(value, str) else dumps_text(value)
 
 
-def _pretty(value: str | Json | list[Any]) -> str:
+def _pretty(value: Any) -> str:
     """A text as it stands; JSON, also inside a text, with line breaks."""
     if isinstance(value, str):
         if value[:1] not in {"{", "["}:
-            return value
+            return str(value)
         try:
-            return dumps_text(loads(value), indent=True)
+            value = loads(value)
         except ValueError:
-            return value
+            return str(value)
     return dumps_text(value, indent=True)

@@ -9,6 +9,7 @@ from enum import Enum
 
 from runtape.context import Context, build_context
 from runtape.errors import NotADecision, RuntapeError
+from runtape.reports.cells import one_line
 from runtape.reports.sheet import Tone
 from runtape.reports.timeline import KINDS
 from runtape.reports.words import plural
@@ -154,10 +155,9 @@ def call_before(tape: Tape, request: Request) -> int | None:
 
 
 def _subject(context: Context, *, own: bool) -> str:
-    call = f"model call #{context.request.event}"
-    model = context.dialect.model(context.body)
-    words = [call if own else f"{call}, the last before", model or context.request.api]
-    return " · ".join([*words, plural(len(context.roots), "piece")])
+    call = f"{'' if own else 'before this: '}model call #{context.request.event}"
+    model = one_line(context.dialect.model(context.body) or context.request.api, 24)
+    return " · ".join((call, model, plural(len(context.roots), "piece")))
 
 
 def _note(event: int, tab: Tab, sections: tuple[Section, ...]) -> Loaded:

@@ -39,6 +39,7 @@ class Section:
         since: the earlier model call it was not part of yet, or None when it was.
         tone: of the text.
         level: depth below the top.
+        is_json: whether the text is JSON, to be coloured as such.
         folded: whether only the heading is shown.
         starts_folded: whether it is at first.
         around: the section it is a member of, or None.
@@ -53,6 +54,7 @@ class Section:
     since: int | None = None
     tone: Tone = Tone.PLAIN
     level: int = 0
+    is_json: bool = False
     folded: bool = False
     starts_folded: bool = False
     around: Section | None = None
@@ -158,10 +160,11 @@ class Places:
 
 def context_sections(context: Context, since: int | None) -> tuple[Section, ...]:
     """One section per top-level piece; those that entered after model call `since` say so."""
-    return tuple(_root_section(context, piece, since) for piece in context.roots)
+    return tuple(piece_section(context, piece, since) for piece in context.roots)
 
 
-def _root_section(context: Context, piece: Piece, since: int | None) -> Section:
+def piece_section(context: Context, piece: Piece, since: int | None = None) -> Section:
+    """The section of a top-level piece, its named members as members."""
     new = since if since is not None and piece.event > since else None
     members = _Outline(context).members(piece, 1) if _may_have_members(piece) else ()
     return Section(
@@ -221,6 +224,22 @@ def _passed_through(context: Context, piece: Piece) -> Iterator[Piece]:
 
 def _is_member(around: Piece, part: Piece) -> bool:
     return tail(part.ref, around.ref)[:1] in {".", "["}
+
+
+def body_lines(section: Section) -> Iterator[str]:
+    """What stands under the heading of a section, as plain text, members with their labels."""
+    if not section.members:
+        yield from section.text.split("\n")
+        return
+    for member in section.members:
+        margin = "  " * (member.level - section.level - 1)
+        label = f"{margin}{member.label.strip()}"
+        lines = list(body_lines(member))
+        if not member.members and len(lines) == 1:
+            yield f"{label}  {lines[0]}"
+        else:
+            yield label
+            yield from (f"{margin}  {line}" for line in lines)
 
 
 def tail(ref: str, around: str) -> str:

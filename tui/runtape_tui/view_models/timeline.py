@@ -20,7 +20,6 @@ _KEPT = 4_000
 _FASTEST_MS = 10.0
 """Shorter than this has no bar; each cell of a bar is ten times longer than the one before."""
 BAR_CELLS = 4
-_EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 class TimelineModel:
@@ -128,9 +127,9 @@ def bar(latency_ms: float | None, cells: int = BAR_CELLS) -> str:
     """
     if latency_ms is None or latency_ms <= _FASTEST_MS:
         return " " * cells
-    eighths = min(cells * 8, max(1, round(8 * log10(latency_ms / _FASTEST_MS))))
-    full, rest = divmod(eighths, 8)
-    return ("█" * full + (_EIGHTHS[rest] if rest else "")).ljust(cells)
+    halves = min(cells * 2, max(1, round(2 * log10(latency_ms / _FASTEST_MS))))
+    full, half = divmod(halves, 2)
+    return ("━" * full + "╸" * half).ljust(cells)
 
 
 def searchable(entry: Row) -> str:

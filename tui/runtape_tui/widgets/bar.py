@@ -14,6 +14,8 @@ class Bar(Widget):
     """One row: left text, cut where the right text begins."""
 
     ALLOW_SELECT: ClassVar[bool] = False
+    LEFT_FIRST: ClassVar[bool] = False
+    """Whether the right text is cut where there is no room for both."""
 
     DEFAULT_CSS = """
     Bar { height: 1; width: 1fr; padding: 0 1; }
@@ -42,9 +44,12 @@ class Bar(Widget):
         return f"{self._left.plain}  {self._right.plain}".strip()
 
     def render(self) -> Content:
-        """Both texts on one row."""
+        """Both texts on one row; where there is no room for both, the left one is cut."""
         width = self.content_size.width
-        right = self._right.truncate(width, ellipsis=True)
+        right = self._right.truncate(self._room_right(width), ellipsis=True)
         room = max(0, width - right.cell_length - (1 if right.plain else 0))
         left = self._left.truncate(room, ellipsis=True)
         return left.pad_right(width - left.cell_length - right.cell_length).append(right)
+
+    def _room_right(self, width: int) -> int:
+        return max(0, width - self._left.cell_length - 1) if self.LEFT_FIRST else width

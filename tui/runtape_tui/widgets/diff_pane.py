@@ -19,6 +19,8 @@ from runtape_tui.widgets.line_view import LineView
 ROOMY = 72
 """Cells from which two columns are readable."""
 _GUTTER = 2
+_SIGN = 2
+"""Cells of plus and minus."""
 _TONES = {
     Change.SAME: Tone.QUIET,
     Change.CHANGED: Tone.WARN,
@@ -48,6 +50,7 @@ class DiffPane(LineView):
         super().__init__(id=id)
         self.diff = Diff(())
         self.unified = False
+        self._half: int | None = None
 
     def show(self, diff: Diff) -> None:
         """Show another diff, from its first change."""
@@ -82,11 +85,11 @@ class DiffPane(LineView):
         super().on_resize()
 
     def _lay_out(self) -> None:
-        width = self.size.width - 1
-        beside = width >= ROOMY and not self.unified
-        room = (width - 1) // 2 - _GUTTER - 2 if beside else width - _GUTTER - 2
-        self.diff.lay_out(max(12, room), side_by_side=beside)
-        self._column = room + 2
+        width = self.size.width - 1 - _GUTTER
+        half = (width - 1) // 2
+        self._half = half if width >= ROOMY and not self.unified else None
+        beside = None if self._half is None else half - _SIGN
+        self.diff.lay_out(max(12, width - _SIGN), beside=beside)
         self.set_rows(self.diff.row_count)
 
     def draw(self, row: int, width: int) -> Strip:
@@ -99,17 +102,10 @@ class DiffPane(LineView):
         quiet = self.tone(Tone.QUIET)
         if shown.kind is RowKind.SKIPPED:
             return Strip([Segment(f"    ⋯ {plural(shown.skipped, 'unchanged line')}", quiet)])
-        if not self.diff.side_by_side:
+        if len(shown.cells) == 1 or self._half is None:
             return Strip([Segment("  "), *self._cell(shown.cells[0], width - _GUTTER - 1)])
-        left, right = shown.cells
-        return Strip(
-            [
-                Segment("  "),
-                *self._cell(left, self._column),
-                Segment("│", quiet),
-                *self._cell(right, self._column),
-            ]
-        )
+        left, right = (self._cell(cell, self._half) for cell in shown.cells)
+        return Strip([Segment("  "), *left, Segment("│", quiet), *right])
 
     def _heading(self, piece: PieceDiff) -> list[Segment]:
         hidden, quiet = self.style("hidden"), self.tone(Tone.QUIET)

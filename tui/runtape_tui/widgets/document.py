@@ -10,11 +10,17 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from runtape.reports.cells import one_line
 from runtape.reports.sheet import Tone
 from runtape_tui.safe import Layer, painted, segments
 from runtape_tui.view_models.document import DocumentModel, Hit, Row, RowKind, Tint
 from runtape_tui.view_models.sections import Section, size_words
 from runtape_tui.widgets.line_view import LineView
+
+_JSON = re.compile(r'("(?:[^"\\]|\\.)*")(?=\s*:)|"(?:[^"\\]|\\.)*"|([{}\[\],:]+)')
+"""A key, a text (skipped), punctuation."""
+_FAR = 2_000
+"""Characters of a line that are looked at to colour a row of it."""
 
 
 class Document(LineView):
@@ -101,7 +107,7 @@ class Document(LineView):
 
     # Drawing
 
-    def draw(self, row: int, width: int) -> Strip:
+    def draw(self, row: int, width: int) -> Strip:  # noqa: ARG002 - rows are cropped, not cut
         """One row: gutter, indentation, then heading or text."""
         shown = self.model.row(row)
         if shown.kind is RowKind.GAP:
@@ -136,16 +142,16 @@ class Document(LineView):
         if section.level:
             label = segments(section.label, quiet, hidden)
             return [Segment(indent), Segment(fold if section.folded else "", quiet), *label]
-        parts = [
-            Segment(f"{indent}{fold}", quiet),
-            *segments(section.label, self.tone(Tone.NAME), hidden),
-            Segment("  "),
-            *segments(section.title, self.tone(Tone.STRONG), hidden),
-        ]
+        parts = [Segment(f"{indent}{fold}", quiet)]
+        if section.label:
+            parts += [*segments(section.label, self.tone(Tone.NAME), hidden), Segment("  ")]
+        parts += segments(section.title, self.tone(Tone.STRONG), hidden)
         if section.piece is not None:
             parts.append(Segment(f"  {size_words(section)}", quiet))
         if section.since is not None:
             parts.append(Segment(f"  + new since #{section.since}", self.tone(Tone.GOOD)))
+        if section.folded:
+            parts += [Segment("  "), *segments(one_line(section.whole, 200), quiet, hidden)]
         return parts
 
     def _text(self, row: Row) -> list[Segment]:
@@ -154,12 +160,26 @@ class Document(LineView):
         layers: list[Layer] = [
             (start, end, self._tint(tint)) for start, end, tint in self.model.tints_in(section)
         ]
+        if section.is_json:
+            layers += self._json(shown.text, row)
         layers += [(start, end, self.style("hidden")) for start, end in shown.marks]
         derived = shown.origins.derived
         for hit in self._hits.get(id(section), ()):
             lit = "hit-current" if hit is self._current else "hit"
             layers.append((derived(hit.start), derived(hit.end), self.style(lit)))
         return painted(shown.text, row.start, row.end, self.tone(section.tone), layers)
+
+    def _json(self, text: str, row: Row) -> list[Layer]:
+        """Keys stand out, punctuation steps back; read from the beginning of the line."""
+        start = text.rfind("\n", 0, row.start) + 1
+        if row.start - start > _FAR:
+            return []
+        name, quiet = self.tone(Tone.NAME), self.tone(Tone.QUIET)
+        return [
+            (start + match.start(), start + match.end(), name if match[1] else quiet)
+            for match in _JSON.finditer(text[start : row.end + _FAR])
+            if (match[1] or match[2]) and start + match.end() > row.start
+        ]
 
     def _tint(self, tint: Tint) -> Style:
         return self.style(f"document--{tint.name.lower().replace('_', '-')}")

@@ -26,6 +26,8 @@ from runtape_tui.actions import Scope, bindings
 from runtape_tui.safe import Layer
 
 _KEPT_STRIPS = 1_000
+_MARGIN = 2
+"""Rows kept above and below the cursor."""
 POINTER = "▸"
 """Stands at the left of the row under the cursor: its place does not depend on colours."""
 
@@ -184,7 +186,7 @@ class LineView(ScrollView, can_focus=True):
         return [(*match.span(), style) for match in self.lit.finditer(text)]
 
     def step_hit(self, by: int) -> bool | None:
-        """Go to the next (or previous) row with a hit; whether round the end, None: there is none."""
+        """Go to the next (or previous) hit; whether round the end, None: there is none."""
         if self.lit is None:
             return None
         for distance in range(1, self._count + 1):
@@ -267,16 +269,18 @@ class LineView(ScrollView, can_focus=True):
             self.post_message(self.Chosen(self, row))
 
     def _bring_into_view(self, row: int, *, centre: bool = False) -> None:
+        """Scroll so that the row is seen, with some rows around it."""
         top, height = self.scroll_offset.y, max(1, self.size.height)
+        margin = min(_MARGIN, (height - 1) // 4)
         if centre:
             target = row - height // 2
-        elif row < top:
-            target = row
-        elif row >= top + height:
-            target = row - height + 1
+        elif row < top + margin:
+            target = row - margin
+        elif row >= top + height - margin:
+            target = row - height + 1 + margin
         else:
             return
-        self.scroll_to(y=target, animate=False, force=True)
+        self.scroll_to(y=max(0, target), animate=False, force=True)
 
     # Actions
 

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.timer import Timer
 
 from runtape.reports.sheet import Tone
-from runtape_tui.actions import Action
+from runtape_tui.actions import Action, Scope
 from runtape_tui.safe import content
 from runtape_tui.widgets.bar import Bar
 
@@ -76,22 +76,34 @@ class KeyHints(Bar):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - their name
         super().__init__(id=id)
-        self._spots: list[tuple[int, int, Action]] = []
+        self._hints: list[tuple[str, Action]] = []
 
     def show(self, hints: Sequence[tuple[str, Action]]) -> None:
-        """Show (key, action) pairs, as many as fit."""
-        parts: list[tuple[str, str]] = []
-        self._spots, at = [], 0
-        for key, action in hints:
-            width = len(key) + 1 + len(action.hint) + 2
-            parts += [(key, "bold $foreground"), (f" {action.hint}  ", "")]
-            self._spots.append((at, at + width, action))
-            at += width
-        self.set(Content.assemble(*parts))
+        """Show (key, action) pairs: as many as fit, those of the whole app at the right."""
+        self._hints = list(hints)
+        here = [hint for hint in self._hints if hint[1].scope is not Scope.APP]
+        always = [hint for hint in self._hints if hint[1].scope is Scope.APP]
+        self.set(_line(here), _line(always).rstrip())
+
+    def _under(self, column: int) -> Action | None:
+        """The action at a column."""
+        text = self.render().plain
+        for key, action in self._hints:
+            words = f"{key} {action.hint}"
+            at = text.find(words)
+            if at <= column < at + len(words):
+                return action
+        return None
 
     async def on_click(self, event: events.Click) -> None:
         """Do what was clicked."""
-        at = event.x - 1
-        action = next((action for a, b, action in self._spots if a <= at < b), None)
+        action = self._under(event.x - 1)
         if action is not None:
             await self.app.run_action(action.handler, self.screen)
+
+
+def _line(hints: Sequence[tuple[str, Action]]) -> Content:
+    parts: list[tuple[str, str]] = []
+    for key, action in hints:
+        parts += [(key, "bold $foreground"), (f" {action.hint}  ", "")]
+    return Content.assemble(*parts)

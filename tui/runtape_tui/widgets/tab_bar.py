@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from textual import events
 from textual.content import Content
 from textual.message import Message
@@ -14,6 +16,8 @@ _GAP = 2
 
 class TabBar(Bar):
     """Titles of the tabs, the active one marked; and what it is about."""
+
+    LEFT_FIRST: ClassVar[bool] = True
 
     DEFAULT_CSS = """
     TabBar { color: $foreground 55%; }

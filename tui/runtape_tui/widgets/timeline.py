@@ -22,6 +22,7 @@ from runtape_tui.widgets.line_view import LineView
 _LANES = 6
 """Colours of lanes; the digit tells them apart as well."""
 _SLOW_MS = 10_000
+_WRONG = "✗"
 
 
 class Timeline(LineView):
@@ -98,7 +99,7 @@ class Timeline(LineView):
             parts.append(
                 Segment(
                     f"{timeline.bar(entry.latency_ms)} ",
-                    self.tone(Tone.WARN if slow else Tone.NAME),
+                    self.tone(Tone.WARN if slow else Tone.QUIET),
                 )
             )
         if lanes > 1:
@@ -126,8 +127,8 @@ class Timeline(LineView):
 
     def _badges(self, entry: Row) -> list[Segment]:
         found = []
-        if entry.error is not None:
-            found.append(Segment("✗ ", self.tone(Tone.BAD)))
+        if entry.error is not None and timeline.glyph(entry) != _WRONG:
+            found.append(Segment(f"{_WRONG} ", self.tone(Tone.BAD)))
         if entry.attempt > 1:
             found.append(Segment(f"×{entry.attempt} ", self.tone(Tone.WARN)))
         return found
