@@ -70,13 +70,24 @@ def wrap(text: str, cells: int) -> Iterator[str]:
 
 
 def _wrap_line(line: str, cells: int) -> Iterator[str]:
+    """Works on positions: cutting the rest off again and again would copy it as often."""
+    indent = len(line) - len(line.lstrip(" "))
+    start = 0
     while True:
-        head = _fitting(line, cells)
-        if len(head) == len(line):
-            yield line
+        end = _fit(line, start, cells)
+        if end == len(line):
+            yield line[start:]
             return
-        at = head.rfind(" ") if line[len(head)] != " " else len(head)
-        if at <= len(line) - len(line.lstrip(" ")):
-            at = len(head)
-        yield line[:at].rstrip(" ")
-        line = line[at:].lstrip(" ")
+        at = end if line[end] == " " else line.rfind(" ", start, end)
+        if at <= (indent if start == 0 else start):
+            at = end
+        yield line[start:at].rstrip(" ")
+        start = at
+        while line[start : start + 1] == " ":
+            start += 1
+
+
+def _fit(line: str, start: int, cells: int) -> int:
+    """Where the part of `line` from `start` ends that takes at most `cells`."""
+    part = line[start : start + cells]
+    return start + (len(part) if part.isascii() else len(_fitting(part, cells)))

@@ -16,8 +16,8 @@ from runtape.reports.words import (
     of_runs,
     outcome_detail,
     p_value,
-    rated,
     plural,
+    rated,
     sentence,
     tally,
 )

@@ -20,6 +20,8 @@ _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _AROUND = 30
 """Characters shown before a match."""
+_NEAR = 200
+"""Characters of its line that are kept on each side of a match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class Hit:
         event: event it stands in.
         type: type of that event.
         place: ref of the piece, or the field of the payload.
-        text: the line that holds the match.
+        text: the line that holds the match, or what is near the match in a long one.
         start, end: the match within `text`.
     """
 
@@ -151,11 +153,12 @@ def _texts(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
 
 def _hits(event: Event, place: str, text: str, wanted: re.Pattern[str]) -> Iterator[Hit]:
     for match in wanted.finditer(text):
-        start = text.rfind("\n", 0, match.start()) + 1
-        end = text.find("\n", match.end())
-        end = len(text) if end < 0 else end
-        shown = text[start:end]
-        yield Hit(event.id, event.type, place, shown, match.start() - start, match.end() - start)
+        begin, end = match.span()
+        near = max(0, begin - _NEAR)
+        first = max(text.rfind("\n", near, begin) + 1, near)
+        line_end = text.find("\n", end, end + _NEAR)
+        last = line_end if line_end >= 0 else end + _NEAR
+        yield Hit(event.id, event.type, place, text[first:last], begin - first, end - first)
 
 
 def hit_lines(hits: Iterable[Hit], columns: int = 80) -> Iterator[Line]:
