@@ -45,7 +45,15 @@ def investigate(
         asyncio.CancelledError: after the last fact, when the task was cancelled.
     """
     inquiry = Inquiry(context, decision, gate, options)
-    return stream(lambda emit: _Driver(inquiry, emit).run(), stop)
+    return stream(lambda emit: run_search(inquiry, emit), stop)
+
+
+async def run_search(inquiry: Inquiry, emit: Callable[[Fact], None]) -> None:
+    """Search to an end, whatever the end is; emits what :func:`investigate` yields.
+
+    Cancelled, it returns after the last fact, which says so.
+    """
+    await _Driver(inquiry, emit).run()
 
 
 class _BudgetSpent(Exception):  # noqa: N818 - reads as what happened

@@ -43,18 +43,20 @@ from runtape.attribution.sampling import Gate
 from runtape.attribution.troubles import troubles
 from runtape.attribution.variants import PieceTree, Variants
 from runtape.context.context import Context
+from runtape.context.pieces import Piece
 from runtape.decision import Decision, Outcome
 from runtape.trials import Tally
 
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """What is asked, of whom, and how."""
+    """What is asked, of whom, and how; `masked` top-level pieces are left out of every run."""
 
     context: Context
     decision: Decision
     gate: Gate
     options: WhyOptions
+    masked: tuple[Piece, ...] = ()
 
 
 class Narration:
@@ -67,15 +69,15 @@ class Narration:
     """
 
     def __init__(self, inquiry: Inquiry, emit: Callable[[Fact], None]) -> None:
-        self.tree = PieceTree(inquiry.context, inquiry.options.expand)
-        self.variants = Variants(inquiry.context, inquiry.options.fill)
+        self.tree = PieceTree(inquiry.context, inquiry.options.expand, inquiry.masked)
+        self.variants = Variants(inquiry.context, inquiry.options.fill, inquiry.masked)
         self.observed = Observations()
         self._inquiry = inquiry
         self._emit = emit
         self._frozen: BaselineNote | None = None
         self._warnings: list[Warned] = []
         self._rounds = 0
-        self._requests = 0
+        self._requests = inquiry.gate.scheduler.spent.requests
         self._began = time.monotonic()
 
     def begin(self) -> None:

@@ -17,13 +17,19 @@ QUOTED = "quoted"
 
 
 class PieceTree:
-    """A context as the search's tree; pieces in `expand` give way to their parts."""
+    """A context as the search's tree; pieces in `expand` give way to their parts.
 
-    def __init__(self, context: Context, expand: Sequence[str] = ()) -> None:
+    Top-level pieces that are `masked` are not in it.
+    """
+
+    def __init__(
+        self, context: Context, expand: Sequence[str] = (), masked: Sequence[Piece] = ()
+    ) -> None:
         self._context = context
         self._opened: set[int] = set()
         inside = frozenset(i for ref in expand for i in self.lineage(context.piece(ref).id))
-        self.pieces = tuple(_opened(context, context.roots, inside))
+        shown = [root for root in context.roots if root not in masked]
+        self.pieces = tuple(_opened(context, shown, inside))
         self.roots = tuple(piece.id for piece in self.pieces)
         self._apart = frozenset(_apart(self.pieces))
 
@@ -77,13 +83,16 @@ class PieceTree:
 class Variants:
     """Bodies of changed contexts. The body of a change is made once and then remembered.
 
+    `masked` pieces are taken out of every body, the unchanged one's too.
+
     Attributes:
         unreachable: pieces that cannot be taken out of the request; they stay where they are.
     """
 
-    def __init__(self, context: Context, fill: Fill | str) -> None:
+    def __init__(self, context: Context, fill: Fill | str, masked: Sequence[Piece] = ()) -> None:
         self._context = context
         self._fill = fill
+        self._masks = [remove(piece, fill) for piece in masked]
         self._other_fill = Fill.MARKER if fill is Fill.EMPTY else Fill.EMPTY
         self._bodies: dict[Change, Json | None] = {}
         self.unreachable: list[Piece] = []
@@ -105,13 +114,13 @@ class Variants:
         pieces = [self._context.by_id(number) for number in sorted(change.pieces)]
         edit = self._editor(change.wording)
         try:
-            return self._context.edited([edit(piece) for piece in pieces])
+            return self._context.edited([*self._masks, *(edit(piece) for piece in pieces)])
         except InvalidEdit:
             if change.wording is Wording.QUOTE:
                 return None  # quoting what is no text: a recheck less
         # Without the stuck ones a group still tells something; alone they show no effect.
         free = [piece for piece in pieces if self._reachable(piece)]
-        return self._context.edited([edit(piece) for piece in free])
+        return self._context.edited([*self._masks, *(edit(piece) for piece in free)])
 
     def _reachable(self, piece: Piece) -> bool:
         try:

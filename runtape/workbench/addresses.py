@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from runtape.attribution.options import Asking
+from runtape.attribution.provenance import recorded_replies, who_asked
 from runtape.context.recorded import recorded_reply
 from runtape.decision import Decision, Target, decide
-from runtape.decision.reading import calls_of, same_arguments
+from runtape.decision.reading import calls_of
 from runtape.dialects.base import Reply, ToolCall
 from runtape.errors import EventNotFound, NotADecision
-from runtape.jsonio import Json
 from runtape.tape.events import (
     ERROR,
     LLM_REQUEST,
@@ -117,7 +117,7 @@ def _by_number(tape: Tape, number: int) -> int:
 
 def _last_response(tape: Tape) -> int:
     """The last reply; a response without one (an error) only when there is nothing else."""
-    for event, _ in _replies(tape):
+    for event, _ in recorded_replies(tape):
         return event.id
     responses = tape.of_type(LLM_RESPONSE)
     if responses:
@@ -141,12 +141,12 @@ def _last_error(tape: Tape) -> int:
 
 def _last_call(tape: Tape, name: str) -> int:
     run = next((e.id for e in _tool_calls(tape) if e.payload.get("name") == name), None)
-    said = next((e.id for e, reply in _replies(tape) if _calls_of(reply, name)), None)
+    said = next((e.id for e, reply in recorded_replies(tape) if _calls_of(reply, name)), None)
     found = [event for event in (run, said) if event is not None]
     if found:
         return max(found)
     names = {str(event.payload.get("name")) for event in _tool_calls(tape)}
-    names |= {call.name for _, reply in _replies(tape) for call in calls_of(reply)}
+    names |= {call.name for _, reply in recorded_replies(tape) for call in calls_of(reply)}
     raise EventNotFound(
         f"No call of {name or 'a tool without a name'} in {tape.path.name}.",
         hint=f"called were {', '.join(sorted(names))}" if names else "no tool was called",
@@ -173,21 +173,11 @@ def _call_behind(tape: Tape, event: Event) -> Call:
 
 
 def _call_of_tool(tape: Tape, event: Event) -> Call:
-    """The reply that asked for a tool call: by the provider's id, else by name and arguments.
-
-    Replies before the call are looked at first, the nearest first: the same call may be made twice.
-    """
     payload = event.payload
-    candidates = [
-        Call(event.id, response.parent, reply, call)
-        for response, reply in sorted(_replies(tape), key=lambda found: found[0].id > event.id)
-        if response.parent is not None
-        for call in calls_of(reply)
-    ]
-    for fits in (_same_id, _same_call, _same_but_defaults):
-        for candidate in candidates:
-            if candidate.pointed is not None and fits(candidate.pointed, payload):
-                return candidate
+    made = ToolCall(str(payload.get("name")), payload.get("arguments"), payload.get("call_id"))
+    asked = who_asked(tape, made, event.id)
+    if asked is not None:
+        return Call(event.id, asked.request, asked.reply, asked.call)
     raise NotADecision(
         f"No recorded reply asks for the call of {payload.get('name')} at event {event.id}.",
         hint=_where_decisions_are(tape),
@@ -196,40 +186,9 @@ def _call_of_tool(tape: Tape, event: Event) -> Call:
     )
 
 
-def _same_id(call: ToolCall, payload: Json) -> bool:
-    return call.id is not None and call.id == payload.get("call_id")
-
-
-def _same_call(call: ToolCall, payload: Json) -> bool:
-    return call.name == payload.get("name") and same_arguments(
-        call.arguments, payload.get("arguments")
-    )
-
-
-def _same_but_defaults(call: ToolCall, payload: Json) -> bool:
-    """Recorded arguments are bound to the function's signature: defaults were added."""
-    made, bound = call.arguments, payload.get("arguments")
-    if (
-        call.name != payload.get("name")
-        or not isinstance(made, dict)
-        or not isinstance(bound, dict)
-    ):
-        return False
-    return all(key in bound and same_arguments(made[key], bound[key]) for key in made)
-
-
 def _tool_calls(tape: Tape) -> Iterator[Event]:
     """Tool call events, newest first."""
     return (tape.event(head) for head in reversed(tape.of_type(TOOL_CALL)))
-
-
-def _replies(tape: Tape) -> Iterator[tuple[Event, Reply]]:
-    """Responses that hold a reply, newest first."""
-    for head in reversed(tape.of_type(LLM_RESPONSE)):
-        event = tape.event(head)
-        reply = recorded_reply(event)
-        if reply is not None:
-            yield event, reply
 
 
 def _calls_of(reply: Reply, name: str) -> list[ToolCall]:
