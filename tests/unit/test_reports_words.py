@@ -135,3 +135,9 @@ def test_colour_is_only_ours():
     entry = line(Span("red", Tone.BAD), " \x1b[31mfake")
     assert entry.coloured == "\x1b[31mred\x1b[0m ␛[31mfake"
     assert entry.plain == "red ␛[31mfake"
+
+
+def test_a_very_long_line_is_wrapped_in_linear_time():
+    """Five megabytes on one line: a second or two at most, not hours."""
+    lines = sum(1 for _ in wrap("word " * 1_000_000, 80))
+    assert lines == 62_500
