@@ -150,10 +150,9 @@ def _part(node: Node, place: Place, number: int) -> Node:
     step = (part.step,) if part.step else ()
     ref = node.base.below(*step)
     text = grown.innermost if leaf else view
-    kind = PieceKind.SENTENCE if leaf and part.kind is PieceKind.PARAGRAPH else part.kind
     at = place.view.source(part.start)
     return Node(
-        piece=_piece(node, ref, kind, text.text, at, divisible=not leaf),
+        piece=_piece(node, ref, _kind(part, leaf=leaf), text.text, at, divisible=not leaf),
         ref=ref,
         base=ref.below(*named(grown.through)),
         origin=node.origin,
@@ -167,6 +166,13 @@ def _part(node: Node, place: Place, number: int) -> Node:
     )
 
 
+def _kind(part: Part, *, leaf: bool) -> PieceKind:
+    """A paragraph that is not divided is a sentence; several sentences are a paragraph."""
+    if part.kind is PieceKind.ITEM:
+        return part.kind
+    return PieceKind.SENTENCE if leaf else PieceKind.PARAGRAPH
+
+
 def _run(node: Node, place: Place, run: Sequence[int]) -> Node:
     first, last = (place.split.parts[at] for at in (run[0], run[-1]))
     ref = node.base.below(_run_step(first.step, last.step, run, place))
@@ -174,7 +180,7 @@ def _run(node: Node, place: Place, run: Sequence[int]) -> Node:
     within = Place(place.view, place.split, run[0], run[-1])
     at = place.view.source(first.start)
     return Node(
-        piece=_piece(node, ref, first.kind, text, at, divisible=True),
+        piece=_piece(node, ref, _kind(first, leaf=False), text, at, divisible=True),
         ref=ref,
         base=node.base,
         origin=node.origin,

@@ -44,10 +44,19 @@ class Run:
         payload = {"name": name, "result": result}
         return self._writer.append(TOOL_RESULT, payload, parent=parent)
 
+    @property
+    def path(self) -> Path:
+        """The tape's file."""
+        return self._writer.path
+
+    def close(self) -> None:
+        """Write no more."""
+        self._writer.close()
+
     def context(self, request: int) -> Context:
         """The context of one of its calls."""
-        self._writer.close()
-        return build_context(Tape.open(self._writer.path), request)
+        self.close()
+        return build_context(Tape.open(self.path), request)
 
 
 def chat(*messages: dict[str, Any], **fields: Any) -> dict[str, Any]:

@@ -93,7 +93,7 @@ def test_referenced_items_are_put_in(tmp_path):
     ],
 )
 def test_a_missing_link_is_named(tmp_path, body, missing):
-    """What the server holds and the tape does not have makes the context incomplete, and says so."""
+    """What only the server holds makes the context incomplete, and is named."""
     run = Run(tmp_path, "openai.responses")
     event = run.request({"model": "m", **body})
     with pytest.raises(IncompleteContext, match=missing) as caught:

@@ -123,7 +123,7 @@ def test_replaced_parts_stay_json_and_read_as_given(value, spelled, edit):
 @settings(max_examples=100, deadline=None)
 @given(VALUES, SPELLINGS, st.data())
 def test_several_cuts_compose(value, spelled, data):
-    """Any set of pieces can be cut together, and cutting all parts leaves no more than cutting some."""
+    """Any set of pieces can be cut together; cutting all leaves no more than cutting some."""
     source = spelled(value)
     context, result = about(source)
     below = [piece for piece in every(context) if piece.ref.startswith(f"{result.ref}")][1:]
@@ -150,7 +150,7 @@ def test_of_nested_edits_the_outer_wins():
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_every_edit_leaves_a_valid_request(api, data):
-    """Whatever is removed, quoted or replaced: the API would take the body, and repairs are done."""
+    """Whatever is removed, quoted or replaced: the API would take the body."""
     body = BUILDERS[api](data.draw(conversations()))
     context = context_of(body, api)
     before = json.dumps(body)
@@ -275,7 +275,7 @@ def test_runs_of_parts_are_edited_as_one():
     run = context.children(result)[1]
     assert run.ref == "1[2][5-10]"
     cut = json.loads(result_of(context.edited([remove(run)])))
-    assert cut == [f"Item number {i}." for i in range(40) if not 5 <= i <= 10]  # noqa: PLR2004
+    assert cut == [f"Item number {i}." for i in range(40) if not 5 <= i <= 10]
     put = json.loads(result_of(context.edited([replace(run, "x")])))
     assert put == [*cut[:5], "x", *cut[5:]]
     said = json.loads(result_of(context.edited([quote(run)])))

@@ -79,7 +79,7 @@ def test_a_second_sentence_of_a_tool_description_is_a_leaf(tmp_path):
 
 
 def test_numbers_are_the_events_a_text_came_with(tmp_path):
-    """Results count from their tool event, assistant text from its reply, user text from its call."""
+    """Results have the number of their tool event, assistant text of its reply."""
     run = Run(tmp_path)
     first = run.request(chat(read(WIKI)[0]))
     message = {"role": "assistant", "content": "Let me look.", "tool_calls": None}

@@ -21,11 +21,10 @@ from runtape.context.splitting.lines import (
 from runtape.context.splitting.literals import split_literal
 from runtape.context.splitting.markup import split_markup
 from runtape.context.splitting.paragraphs import (
+    split_blocks,
     split_fence,
-    split_paragraphs,
     split_printed,
     split_quote,
-    split_sections,
 )
 from runtape.context.splitting.parts import Part, Shape, Split
 from runtape.context.splitting.tables import ROW_SPLITTERS, split_rows
@@ -57,8 +56,7 @@ _SPLITTERS: dict[Shape, tuple[Callable[[str], Split | None], ...]] = {
         split_indented,
         _split_tagged,
         split_program,
-        split_sections,
-        split_paragraphs,
+        split_blocks,
         split_fence,
         split_quote,
         split_rows,

@@ -31,8 +31,8 @@ _FRESH = re.compile(
     r")"
 )
 _CODE = re.compile(
-    r"[ \t]*(?:(?:def|class|import|return|while|elif|except|function|const|let|var|public|private)\b"
-    r"|#include|//|/\*|@\w|\$ |>>> |.*[;{}=\[(]\s*$)"
+    r"[ \t]*(?:(?:def|class|import|return|while|elif|except|function|const|let|var|public)\b"
+    r"|private\b|#include|//|/\*|@\w|\$ |>>> |.*[;{}=\[(]\s*$)"
 )
 _STATEMENT = re.compile(
     r"[ \t]*(?:\d+[:|\t→][ \t]*)?(?:"

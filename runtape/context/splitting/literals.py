@@ -31,14 +31,28 @@ def split_literal(text: str) -> Split | None:
     """The members or items of a printed value; None when the text is none or holds no string."""
     if not _START.match(text) or text.rstrip()[-1:] not in "])}" or len(text) > _LONGEST:
         return None
+    if "\f" in text:  # the parser counts columns anew behind a form feed
+        return None
     source = _Source(text)
     tree = source.parsed()
-    if tree is None or not any(
-        isinstance(node, ast.Constant) and isinstance(node.value, str) for node in ast.walk(tree)
-    ):
+    if tree is None or not any(map(_is_string, ast.walk(tree))):
         return None
-    parts = list(source.parts(tree))
-    return Split(tuple(parts)) if any(part.step for part in parts) else None
+    parts = sorted(source.parts(tree), key=lambda part: part.start)
+    inside = source.inside(tree)
+    if inside is None or not any(part.step for part in parts):
+        return None
+    return Split(tuple(parts)) if _covers(text, inside, parts) else None
+
+
+def _is_string(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _covers(text: str, inside: int, parts: list[Part]) -> bool:
+    """Whether nothing (such as a comment) stands between the parts."""
+    starts = [*(part.start for part in parts), len(text)]
+    ends = [inside, *(part.end for part in parts)]
+    return not any(bears(text, end, start) for end, start in zip(ends, starts, strict=True))
 
 
 class _Source:
@@ -66,6 +80,13 @@ class _Source:
         end = self._lines[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0)
         start = self._lines[node.lineno - 1] + node.col_offset
         return self._indent + start, self._indent + end
+
+    def inside(self, node: ast.expr) -> int | None:
+        """Where the parts of a container begin: behind the name of its class, if it has one."""
+        if isinstance(node, ast.Call):
+            named = isinstance(node.func, ast.Name | ast.Attribute)
+            return self.span(node.func)[1] if named else None
+        return 0
 
     def parts(self, node: ast.expr) -> Iterator[Part]:
         """The parts of a container."""

@@ -63,7 +63,7 @@ def outermost(text: str) -> Iterator[Element]:
 
 
 def _elements(text: str) -> Iterator[Element]:
-    if "<" not in text:
+    if "</" not in text and "<!" not in text:
         return
     opened: list[tuple[str, re.Match[str]]] = []
     waiting: Counter[str] = Counter()

@@ -45,21 +45,15 @@ PRINTED = Codec(
 """Text in which line breaks were printed as ``\\n``."""
 
 
-def split_sections(text: str) -> Split | None:
-    """Markdown sections at the topmost level that has several headings."""
+def split_blocks(text: str) -> Split | None:
+    """Markdown sections, or what blank lines divide.
+
+    Neither headings nor blank lines count inside of elements, comments, fences and JSON.
+    """
     unbroken = _unbroken(text)
-    headings = [(m.start(), len(m[1])) for m in _HEADING.finditer(unbroken)]
-    counts = Counter(level for _, level in headings)
-    level = min((level for level, count in counts.items() if count > 1), default=None)
-    if level is None:
-        return None
-    bounds = [0, *(start for start, found in headings if found <= level), len(text)]
-    return several(_parts(text, Word.SECTION, pairwise(bounds)))
-
-
-def split_paragraphs(text: str) -> Split | None:
-    """What blank lines divide; blank lines in elements, comments, fences and JSON do not."""
-    return several(_parts(text, Word.PARA, _between_blanks(_unbroken(text))))
+    return several(_parts(text, Word.SECTION, _sections(unbroken))) or several(
+        _parts(text, Word.PARA, _between_blanks(unbroken))
+    )
 
 
 def split_fence(text: str) -> Split | None:
@@ -100,6 +94,15 @@ def _parts(text: str, word: Word, spans: Iterable[Span]) -> Iterator[Part]:
             number += 1
             begin = max(text.rfind("\n", start, inner[0]) + 1, start)
             yield Part(Counted(word, number), begin, inner[1], inner)
+
+
+def _sections(text: str) -> Iterator[Span]:
+    """Sections at the topmost level that has several headings."""
+    headings = [(m.start(), len(m[1])) for m in _HEADING.finditer(text)]
+    counts = Counter(level for _, level in headings)
+    top = min((level for level, count in counts.items() if count > 1), default=None)
+    if top is not None:
+        yield from pairwise([0, *(start for start, level in headings if level <= top), len(text)])
 
 
 def _between_blanks(text: str) -> Iterator[Span]:
