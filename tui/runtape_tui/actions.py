@@ -21,8 +21,10 @@ class Scope(Enum):
     DOCUMENT = "Context, event, diff and raw"
     WHY = "Why"
     WHATIF = "What-if"
+    PIECES = "Pieces on the bench"
     ODDS = "Odds"
     CONFIRM = "Before model calls"
+    EDITING = "Editing a text"
     PICKER = "Choosing a trace"
     APP = "Everywhere"
 
@@ -50,6 +52,7 @@ class Action:
 
 _ROWS, _TRACE, _DOC, _APP = Scope.ROWS, Scope.TRACE, Scope.DOCUMENT, Scope.APP
 _PICKER, _WHY, _WHATIF = Scope.PICKER, Scope.WHY, Scope.WHATIF
+_PIECES, _ODDS, _CONFIRM, _TEXT = Scope.PIECES, Scope.ODDS, Scope.CONFIRM, Scope.EDITING
 
 ACTIONS = (
     Action("cursor.up", "up,k", "Up", "move(-1)", _ROWS),
@@ -116,9 +119,30 @@ ACTIONS = (
     Action("why.sort", "s", "Sort by effect, by p, in reading order", "sort", _WHY, "sort"),
     Action("why.leave", "q", "Back; the search goes on", "leave", _WHY, "back"),
     Action("why.follow", "f", "Follow what is most worth looking at", "follow", _WHY),
-    Action("confirm.agree", "enter,y", "Go on", "agree", Scope.CONFIRM),
-    Action("confirm.function", "f", "Ask a model function", "type_function", Scope.CONFIRM),
-    Action("confirm.decline", "escape,n,q", "Ask nothing", "decline", Scope.CONFIRM),
+    Action("whatif.stop", "escape", "Stop the runs; when none run: back", "stop", _WHATIF, "stop"),
+    Action(
+        "piece.toggle", "space", "Take out, or put back", "screen.toggle_piece", _PIECES, "out/in"
+    ),
+    Action("whatif.edit", "e", "Edit the text of this piece", "edit_piece", _WHATIF, "edit"),
+    Action("whatif.run", "R", "Run it, the unchanged context beside it", "again", _WHATIF, "run"),
+    Action("whatif.system", "s", "Another system prompt", "edit_system", _WHATIF, "system"),
+    Action("whatif.model", "m", "Another model", "edit_model", _WHATIF, "model"),
+    Action("whatif.clear", "x", "Change nothing after all", "clear", _WHATIF, "clear"),
+    Action("whatif.copy", "y", "Copy the command that does the same", "copy", _WHATIF, "copy"),
+    Action("whatif.pane", "tab", "The other pane", "other_pane", _WHATIF, "pane"),
+    Action("whatif.editor", "E", "Edit the piece in $EDITOR", "edit_outside", _WHATIF),
+    Action("whatif.leave", "q", "Back; what runs goes on", "leave", _WHATIF, "back"),
+    Action("odds.stop", "escape", "Stop the runs; when none run: back", "stop", _ODDS, "stop"),
+    Action("odds.ask", "o", "Ask again: kept replies are free", "again", _ODDS, "again"),
+    Action("odds.whatif", "e", "What if: change the context", "whatif", _ODDS, "what if"),
+    Action("odds.why", "w", "Why: which part of the context caused it", "why", _ODDS, "why"),
+    Action("odds.copy", "y", "Copy the report", "copy", _ODDS, "copy"),
+    Action("odds.leave", "q", "Back; what runs goes on", "leave", _ODDS, "back"),
+    Action("text.keep", "ctrl+s", "Keep the text", "keep", _TEXT, "keep"),
+    Action("text.drop", "escape", "Leave it as it was", "drop", _TEXT, "leave it"),
+    Action("confirm.agree", "enter,y", "Go on", "agree", _CONFIRM),
+    Action("confirm.function", "f", "Ask a model function", "type_function", _CONFIRM),
+    Action("confirm.decline", "escape,n,q", "Ask nothing", "decline", _CONFIRM),
     Action("app.open", "O", "Open another trace", "app.pick", _TRACE, "open"),
     Action("app.screenshot", "S", "Save a screenshot (SVG)", "app.shoot", _APP),
     Action("app.theme", "t", "Next theme", "app.next_theme", _APP),

@@ -214,8 +214,10 @@ class WhyScreen(JobScreen):
             return
         if changes and not (changes.head or changes.moved or row.piece.id in changes.pieces):
             return
-        columns = max(40, self.details.size.width - 3)
-        lines = [*detail_sheet(self.heat, row, columns, self._report).lines]
+        columns = max(40, self.size.width - 3)
+        alone = self.has_class("-narrow")
+        sheet = detail_sheet(self.heat, row, columns, self._report, with_text=alone)
+        lines = [*sheet.lines]
         if self._report is not None:
             lines += overview_sheet(self._report, columns).lines
         self.details.set(lines)
@@ -225,6 +227,7 @@ class WhyScreen(JobScreen):
     def on_resize(self, event: events.Resize) -> None:
         """One pane or two."""
         self.set_class(event.size.width < _WIDE, "-narrow")
+        self.details.styles.height = None if event.size.width < _WIDE else _share(event.size.height)
         self._arrange()
         self._show_head()
 
@@ -267,8 +270,10 @@ class WhyScreen(JobScreen):
             self.document.show_piece(row.piece.id)
 
     def _follow_document(self) -> None:
-        piece = self.document.model.piece_at(self.document.cursor)
-        context = self.document.model.context
+        model, here = self.document.model, self.rows.selected
+        if here is not None and model.row_of_piece(here.piece) == self.document.cursor:
+            return  # a row of the text may begin before the piece does
+        piece, context = model.piece_at(self.document.cursor), model.context
         while piece is not None and context is not None:
             if self.heat.row(piece.id) is not None:
                 self.rows.show_piece(piece.id)
@@ -320,3 +325,8 @@ class WhyScreen(JobScreen):
             self.copy(why_sheet(self._report).plain())
         elif row is not None:
             self.copy(row.piece.text)
+
+
+def _share(height: int) -> int:
+    """Rows of the details below two panes, with the line above them."""
+    return max(5, min(10, height // 4))

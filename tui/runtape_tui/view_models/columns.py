@@ -12,9 +12,9 @@ from runtape_tui.view_models.heat_rows import HeatRow
 from runtape_tui.view_models.sections import tail
 
 _WORD, _P, _COUNT, _MARK = 12, 8, 7, 2
-_BARS = ((110, 16), (76, 12), (60, 10), (0, 8))
+_BARS = ((110, 16), (90, 12), (60, 10), (0, 8))
 """Width of the view → cells of a bar."""
-_WIDE = 76
+_WIDE = 90
 """From here on the unchanged runs have a column of their own."""
 _SHORT = {
     PieceState.UNTESTED: "",

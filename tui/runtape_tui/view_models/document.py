@@ -122,7 +122,9 @@ class DocumentModel:
         self.widest = 0
         self.tints: dict[int, Tint] = {}
         self.hits: list[Hit] = []
-        self._places = Places(context) if context is not None else None
+        self._shown_by = {s.piece.id: s for s in self.all_sections() if s.piece is not None}
+        self._places: dict[int, Places] = {}
+        self._tinted: dict[int, dict[int, tuple[int, int, Tint]]] = {}
         self._blocks: list[_Block] = []
         self._starts: list[int] = [0]
         self._first: dict[int, int] = {}
@@ -247,7 +249,7 @@ class DocumentModel:
 
     def piece_at(self, number: int) -> Piece | None:
         """The smallest piece that begins on a row or covers its beginning."""
-        if self._places is None or not 0 <= number < self.row_count:
+        if self.context is None or not 0 <= number < self.row_count:
             return None
         row = self.row(number)
         if row.kind is not RowKind.TEXT or row.section.piece is None:
@@ -257,25 +259,31 @@ class DocumentModel:
         at, end = origins.source(row.start), origins.source(row.end)
         while at < end and text[at].isspace():
             at += 1
-        return self._places.deepest(row.section, at)
+        return self._places_in(row.section).deepest(at)
 
     def row_of_piece(self, piece: Piece) -> int:
         """The row on which a piece begins; unfolds what hides it."""
         section = self._section_of(piece)
-        if section is None or self._places is None:
-            return 0
-        span = self._places.span(section, piece)
-        return self.row_of(section, span[0] if span else 0)
+        return 0 if section is None else self.row_of(section, self._span(section, piece)[0])
 
     def _section_of(self, piece: Piece) -> Section | None:
         """The innermost section that shows a piece."""
-        by_piece = {s.piece.id: s for s in self.all_sections() if s.piece is not None}
         seen: Piece | None = piece
         while seen is not None and self.context is not None:
-            if seen.id in by_piece:
-                return by_piece[seen.id]
+            if seen.id in self._shown_by:
+                return self._shown_by[seen.id]
             seen = None if seen.parent is None else self.context.by_id(seen.parent)
         return None
+
+    def _places_in(self, section: Section) -> Places:
+        assert self.context is not None  # noqa: S101 - asked only where there are pieces
+        if id(section) not in self._places:
+            self._places[id(section)] = Places(self.context, section)
+        return self._places[id(section)]
+
+    def _span(self, section: Section, piece: Piece) -> tuple[int, int]:
+        """Where a piece stands in the section that shows it; all of it where that is not known."""
+        return self._places_in(section).span(piece) or (0, len(section.text))
 
     # Tints
 
@@ -284,42 +292,39 @@ class DocumentModel:
         changed = {n: t for n, t in tints.items() if self.tints.get(n, Tint.NONE) is not t}
         self.tints.update(changed)
         rows: set[int] = set()
-        for number in changed:
-            rows.update(self._rows_of_piece(number))
+        for number, tint in changed.items():
+            rows.update(self._tint_piece(number, tint))
         return rows
 
     def tints_in(self, section: Section) -> list[tuple[int, int, Tint]]:
         """Spans of the section's visible text that are tinted, wider ones first."""
-        if self._places is None or not self.tints or self.context is None:
-            return []
-        found = []
-        for number, tint in self.tints.items():
-            if tint is Tint.NONE:
-                continue
-            span = self._span_in(section, self.context.by_id(number))
-            if span is not None:
-                found.append((*span, tint))
-        derived = section.shown.origins.derived
-        spans = [(derived(start), derived(end), tint) for start, end, tint in found]
-        return sorted(spans, key=lambda span: span[0] - span[1])
+        found = self._tinted.get(id(section))
+        return sorted(found.values(), key=lambda s: s[0] - s[1]) if found else []
 
-    def _span_in(self, section: Section, piece: Piece) -> tuple[int, int] | None:
-        """Where a piece stands in a section, all of it when the piece is around the section."""
-        assert self._places is not None  # noqa: S101 - asked only where there are pieces
-        if section.piece is None:
-            return None
-        if _is_around(self.context, piece, section.piece):
-            return (0, len(section.text))
-        return self._places.span(section, piece)
-
-    def _rows_of_piece(self, number: int) -> Iterable[int]:
-        if self.context is None or self._places is None:
+    def _tint_piece(self, number: int, tint: Tint) -> Iterable[int]:
+        """Note the tint where the piece is shown; the rows of that."""
+        if self.context is None:
             return ()
         piece = self.context.by_id(number)
         section = self._section_of(piece)
-        if section is None or id(section) not in self._first:
+        if section is None:
             return ()
-        first = self._first[id(section)]
+        self._tint_span(section, number, self._span(section, piece), tint)
+        for inner in _inside(section):
+            self._tint_span(inner, number, (0, len(inner.text)), tint)
+        return self._rows_of(section)
+
+    def _tint_span(self, section: Section, number: int, span: tuple[int, int], tint: Tint) -> None:
+        spans = self._tinted.setdefault(id(section), {})
+        spans.pop(number, None)
+        if tint is not Tint.NONE:
+            derived = section.shown.origins.derived
+            spans[number] = (derived(span[0]), derived(span[1]), tint)
+
+    def _rows_of(self, section: Section) -> Iterable[int]:
+        first = self._first.get(id(section))
+        if first is None:
+            return ()
         last = first
         while last < len(self._blocks) and self._blocks[last].section.is_in(section):
             last += 1
@@ -376,11 +381,7 @@ def _needs_gap(section: Section) -> bool:
     return not section.folded and not section.text.endswith("\n")
 
 
-def _is_around(context: Context | None, piece: Piece, inner: Piece) -> bool:
-    """Whether `piece` is `inner` or encloses it."""
-    seen: Piece | None = inner
-    while seen is not None and context is not None:
-        if seen.id == piece.id:
-            return True
-        seen = None if seen.parent is None else context.by_id(seen.parent)
-    return False
+def _inside(section: Section) -> Iterator[Section]:
+    for member in section.members:
+        yield member
+        yield from _inside(member)

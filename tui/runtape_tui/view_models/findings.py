@@ -13,21 +13,21 @@ from runtape.reports.codes import PHASE_WORDS, ROLE_WORDS, STATE_GLYPHS, STATE_W
 from runtape.reports.counts import add_counts, add_happenings
 from runtape.reports.decisions import decision_words
 from runtape.reports.endings import ending_of
+from runtape.reports.excerpt import add_excerpt, excerpt
 from runtape.reports.sheet import Line, Part, Sheet, Span, Tone, line
 from runtape.reports.warnings import warning_text
 from runtape.reports.why_report import WhyReport
 from runtape.reports.words import (
     dollars,
     duration,
-    interval,
-    of_runs,
     p_value,
     piece_words,
+    plural,
     quoted,
+    rated,
     tally,
     tokens,
 )
-from runtape.trials import Tally
 from runtape_tui.view_models.bars import interval_bar
 from runtape_tui.view_models.columns import short_ref
 from runtape_tui.view_models.heat_rows import HeatRow
@@ -35,8 +35,10 @@ from runtape_tui.view_models.heatmap import Heatmap
 
 _BAR = 10
 _MARGIN = 10
-_WORD = 10
+_WORD = 11
 """Cells of the first words of the lines at the top."""
+_LONGEST = 2_000
+"""Characters of a text that are shown beside its numbers."""
 _SURE = 6
 """Calls after which the rest of the time can be guessed."""
 _MODES = {
@@ -46,9 +48,9 @@ _MODES = {
 }
 
 
-def question_line(decision: Decision, columns: int) -> Line:
-    """Which decision is explained."""
-    head = f"{f'why #{decision.event}':<{_WORD}} "
+def question_line(decision: Decision, columns: int, asked: str = "why") -> Line:
+    """Which decision it is about."""
+    head = f"{f'{asked} #{decision.event}':<{_WORD}} "
     words = cut(decision_words(decision), columns - len(head))
     return line(Span(head, Tone.QUIET), Span(words, Tone.STRONG))
 
@@ -64,16 +66,13 @@ def baseline_line(heat: Heatmap) -> Line:
         head,
         Span(f"{bar.sure}{bar.likely}", Tone.NAME),
         Span(f"{bar.possible}{bar.rest} ", Tone.QUIET),
-        f"{tally(counts)} ({interval(*wilson(counts.same, counts.runs))})",
+        rated(counts),
     ]
+    if told.level is not None and told.slots is not None and told.mode is not Mode.DETERMINISTIC:
+        limit = f" · claim: p ≤ {p_value(told.level)} · {told.slots} variants"
+        parts.append(Span(limit, Tone.QUIET))
     if told.mode is not None:
         parts.append(Span(f" · {_MODES[told.mode]}", Tone.QUIET))
-    if told.level is not None and told.slots is not None and told.mode is not Mode.DETERMINISTIC:
-        parts.append(
-            Span(
-                f" · a claim needs p ≤ {p_value(told.level)}, for {told.slots} variants", Tone.QUIET
-            )
-        )
     return line(*parts)
 
 
@@ -138,7 +137,7 @@ def spending_words(
     if calls.cost_usd is not None:
         words.append(dollars(calls.cost_usd))
     if calls.rounds:
-        words.append(f"round {calls.rounds}" if running else f"{calls.rounds} rounds")
+        words.append(f"round {calls.rounds}" if running else plural(calls.rounds, "round"))
     words.append(duration(seconds))
     left = None if expected is None else expected - calls.made - calls.cached
     if running and left is not None and left > 0 and calls.made >= _SURE:
@@ -147,7 +146,12 @@ def spending_words(
 
 
 def detail_sheet(
-    heat: Heatmap, row: HeatRow, columns: int, report: WhyReport | None = None
+    heat: Heatmap,
+    row: HeatRow,
+    columns: int,
+    report: WhyReport | None = None,
+    *,
+    with_text: bool = False,
 ) -> Sheet:
     """One row: the way to it, its test, what the model does without it, what was checked."""
     sheet = Sheet(columns, _MARGIN)
@@ -162,7 +166,18 @@ def detail_sheet(
         sheet.prose("Evidence", _evidence(heat, row))
     if row.cause is not None:
         _add_claim(sheet, heat, row.cause)
+    if with_text:
+        _add_text(sheet, row)
     return sheet
+
+
+def _add_text(sheet: Sheet, row: HeatRow) -> None:
+    """The text where it stands, for whoever sees no context beside it."""
+    sheet.blank()
+    if row.cause is not None and any(row.piece.id == piece.id for piece in row.cause.pieces):
+        add_excerpt(sheet, excerpt(row.cause, row.piece))
+    else:
+        sheet.prose("Text", row.piece.text[:_LONGEST])
 
 
 def _add_claim(sheet: Sheet, heat: Heatmap, cause: Cause) -> None:
@@ -191,11 +206,7 @@ def _evidence(heat: Heatmap, row: HeatRow) -> str:
             return "removed together with others it made no difference: that is no evidence of it"
         return "not tested on its own"
     p = "" if row.p is None else f"; p = {p_value(row.p)}"
-    return f"without it {_rate(row.tally)}, with it {_rate(heat.baseline)}{p}"
-
-
-def _rate(counts: Tally) -> str:
-    return f"{of_runs(counts)} ({interval(*wilson(counts.same, counts.runs))})"
+    return f"without {rated(row.tally)}, with {rated(heat.baseline)}{p}"
 
 
 def _chain_words(chain: list[HeatRow]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from runtape.context import Context
@@ -92,68 +92,61 @@ class Section:
         return self.text or "\n".join(member.whole for member in self.members)
 
 
-@dataclass(slots=True)
 class Places:
-    """Where pieces stand in the text of a section; found on the way to a piece, and kept.
+    """Where pieces stand in the text of one section; found on the way to a piece, and kept."""
 
-    Attributes:
-        context: the context of the pieces.
-    """
+    def __init__(self, context: Context, section: Section) -> None:
+        self._context = context
+        self._text = section.text
+        self._top = section.piece
+        self._spans: dict[int, Tail | None] = {}
+        self._parts: dict[int, tuple[Piece, ...]] = {}
 
-    context: Context
-    _spans: dict[int, Tail | None] = field(default_factory=dict)
-    _parts: dict[int, tuple[Piece, ...]] = field(default_factory=dict)
-
-    def span(self, section: Section, piece: Piece) -> Tail | None:
+    def span(self, piece: Piece) -> Tail | None:
         """Characters of the section's text that the piece, or the nearest one around it, covers.
 
         None when the piece is not in the section.
         """
-        if section.piece is None:
+        if self._top is None:
             return None
-        if piece.id == section.piece.id:
-            return (0, len(section.text))
+        if piece.id == self._top.id:
+            return (0, len(self._text))
+        if piece.parent is None:
+            return None
+        around = self._context.by_id(piece.parent)
         if piece.id not in self._spans:
-            if piece.parent is None:
-                return None
-            around = self.context.by_id(piece.parent)
-            within = self.span(section, around)
+            within = self.span(around)
             if within is None:
                 return None
-            self._find_parts(section, around, within)
-        found = self._spans.get(piece.id)
-        if found is None and piece.parent is not None:
-            return self.span(section, self.context.by_id(piece.parent))
-        return found
+            self._find_parts(around, within)
+        return self._spans.get(piece.id) or self.span(around)
 
-    def deepest(self, section: Section, position: int) -> Piece | None:
+    def deepest(self, position: int) -> Piece | None:
         """The smallest piece that covers a position of the section's text."""
-        piece = section.piece
-        if piece is None:
-            return None
-        span: Tail = (0, len(section.text))
-        while True:
-            self._find_parts(section, piece, span)
-            inner = next(
-                (
-                    (part, found)
-                    for part in self._parts[piece.id]
-                    if (found := self._spans.get(part.id)) and found[0] <= position < found[1]
-                ),
-                None,
-            )
+        piece, span = self._top, (0, len(self._text))
+        while piece is not None:
+            self._find_parts(piece, span)
+            inner = self._part_at(piece, position)
             if inner is None:
                 return piece
             piece, span = inner
+        return None
 
-    def _find_parts(self, section: Section, piece: Piece, within: Tail) -> None:
+    def _part_at(self, piece: Piece, position: int) -> tuple[Piece, Tail] | None:
+        for part in self._parts[piece.id]:
+            span = self._spans.get(part.id)
+            if span is not None and span[0] <= position < span[1]:
+                return part, span
+        return None
+
+    def _find_parts(self, piece: Piece, within: Tail) -> None:
         if piece.id in self._parts:
             return
-        parts = self.context.children(piece) if piece.divisible else ()
+        parts = self._context.children(piece) if piece.divisible else ()
         self._parts[piece.id] = parts
         at, end = within
         for part in parts:
-            start = section.text.find(part.text, at, end) if part.text else -1
+            start = self._text.find(part.text, at, end) if part.text else -1
             self._spans[part.id] = None if start < 0 else (start, start + len(part.text))
             at = at if start < 0 else start + len(part.text)
 

@@ -79,6 +79,9 @@ class LineView(ScrollView, can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.ROWS)]
 
+    POINTS: ClassVar[bool] = True
+    """Whether the cursor is shown while the keys go elsewhere."""
+
     cursor: reactive[int] = reactive(0, repaint=False)
 
     class Moved(Message):
@@ -229,7 +232,7 @@ class LineView(ScrollView, can_focus=True):
             return Strip.blank(width, self.rich_style)
         strip = self._drawn(row, width)
         base = self.rich_style
-        if row == self.cursor:
+        if row == self.cursor and (self.POINTS or self.has_focus):
             base += self.style("cursor")
             strip = Strip([Segment(POINTER, self.style("pointer")), *strip.crop(1)])
         strip = strip.crop(left, left + width).extend_cell_length(width)

@@ -39,6 +39,11 @@ class Lines(Widget):
         """What it says."""
         return "\n".join(line.plain for line in self._lines)
 
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """What is shown."""
+        return self._lines
+
     def set(self, *lines: Line) -> None:
         """Show other lines."""
         if lines != self._lines:
@@ -55,6 +60,8 @@ class Lines(Widget):
 
 class SheetView(LineView):
     """A sheet that can be scrolled."""
+
+    POINTS: ClassVar[bool] = False
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - their name
         super().__init__(id=id)
