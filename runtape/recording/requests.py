@@ -49,10 +49,12 @@ class Requests:
     def prepare(self, body: bytes) -> Prepared:
         """The body as it will stand on the tape; nothing is written yet."""
         writer, secrets = self._journal.writer, self._journal.policy.secrets
-        delta = writer.delta(body)
-        clean = body if secrets is None else secrets.scrub_body(body, _new_part(delta))
-        if clean is not body:
-            delta = writer.delta(clean)
+        clean = body if secrets is None else secrets.scrub_known(body)
+        delta = writer.delta(clean)
+        if secrets is not None:
+            cleaner = secrets.scrub_new(clean, _new_part(delta))
+            if cleaner is not clean:
+                clean, delta = cleaner, writer.delta(cleaner)
         return Prepared(delta, self._facts(delta), clean is not body)
 
     def write(self, payload: Json, prepared: Prepared, parent: int | None) -> int | None:

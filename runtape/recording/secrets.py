@@ -77,7 +77,7 @@ _CREDENTIAL_FLAGS = re.compile(
 class Secrets:
     """Finds and replaces secrets, and remembers those of this run so that every echo is found.
 
-    Safe to use from several threads: what is remembered is only ever added to.
+    Safe to use from several threads: what was found is only ever added to.
     """
 
     def __init__(self) -> None:
@@ -89,9 +89,8 @@ class Secrets:
         """Remember the credential in a header the agent sends, to recognise it anywhere else."""
         if header in self._heard:
             return
-        self._heard[header] = header.rpartition(" ")[2].encode()
-        if len(self._heard) > _HEARD:  # some clients sign every request anew
-            self._heard.pop(next(iter(self._heard)), None)
+        heard = {**self._heard, header: header.rpartition(" ")[2].encode()}
+        self._heard = dict(list(heard.items())[-_HEARD:])  # some clients sign every request anew
         self._used = tuple(filter(looks_secret, set(self._heard.values())))
 
     def scrub_json(self, value: Any, *, whole: bool = False) -> Any:
@@ -100,33 +99,39 @@ class Secrets:
         With `whole`, strings that are nothing but a secret become ``{"$secret": …}``.
         """
         text = dumps(value)
-        found = self._note(self.find(text))
-        return loads(_replaced(text, dict.fromkeys(found, whole))) if found else value
+        found = self.find(text)
+        if not found:
+            return value
+        self._note(dict.fromkeys(found, False))
+        return loads(_replaced(text, dict.fromkeys(found, whole)))
 
-    def scrub_body(self, body: bytes, new: bytes) -> bytes:
-        """A request body without secrets, the very same object when it holds none.
+    def scrub_known(self, body: bytes) -> bytes:
+        """A request body without the secrets found earlier, the same object when it holds none."""
+        known = [item for item in list(self._found.items()) if item[0] in body]
+        return _replaced(body, dict(known)) if known else body
 
-        `new` is the part of it that was not searched before; in the rest only secrets found earlier
-        are looked for, so that the cost grows with what is new.
+    def scrub_new(self, body: bytes, new: bytes) -> bytes:
+        """A request body without the secrets in `new`, a part of it; the same object without any.
+
+        `new` is what was not searched before, so that the cost grows with what is new.
         """
-        found = dict.fromkeys(self._note(self.find(new)), False)
+        found = dict.fromkeys(self.find(new), False)
         if b'"authorization' in new or b'"headers"' in new:
-            found.update(self._note(dict.fromkeys(_credential_fields(body), True)))
-        known = {literal: field for literal, field in self._found.items() if literal in body}
-        return _replaced(body, {**found, **known}) if found or known else body
+            found.update(dict.fromkeys(_credential_fields(body), True))
+        self._note(found)
+        return _replaced(body, found) if found else body
 
-    def find(self, text: bytes) -> dict[bytes, bool]:
+    def find(self, text: bytes) -> list[bytes]:
         """The secrets in a piece of JSON text, as they are written there."""
         found = [literal for literal in self._used if literal in text]
         if _HINT.search(text):
             found += [literal for shape in _BY_SHAPE for literal in shape.findall(text)]
             found += filter(looks_secret, _BY_NAME.findall(text))
-        return dict.fromkeys(found, False)
+        return found
 
-    def _note(self, found: dict[bytes, bool]) -> dict[bytes, bool]:
+    def _note(self, found: dict[bytes, bool]) -> None:
         for literal, field in found.items():
             self._found[literal] = field or self._found.get(literal, False)
-        return found
 
 
 def looks_secret(literal: bytes) -> bool:

@@ -159,6 +159,25 @@ def test_request_facts_follow_the_body(tmp_path):
         assert facts([1, 2]) == (None, False)
 
 
+def test_a_secret_in_the_history_does_not_make_it_new(tmp_path):
+    """With a secret far up in the talk, a later request is still searched only where it is new."""
+    talk = [
+        f"the key is {'sk-live-0123456789-kiln'}",
+        *(f"line {n} about clay" for n in range(200)),
+    ]
+    with record(dir=tmp_path) as recorder:
+        first = recorder.log_llm_request({"model": "m", "input": talk})
+        secrets = recorder._journal.policy.secrets
+        searched = []
+        find = secrets.find
+        secrets.find = lambda text: searched.append(len(text)) or find(text)
+        recorder.log_llm_request({"model": "m", "input": [*talk, "one more"]})
+    request = events_on(recorder.path, "llm_request")[1].payload
+    assert (request["base"], request["redacted"]) == (first, True)
+    assert len(request["splice"]["insert"]) < 20
+    assert max(searched) < 1000
+
+
 def test_logged_calls_of_known_shapes(tmp_path):
     """A custom loop's calls are like recorded ones: request, response, what it says, tokens."""
     dialect = dialect_for("anthropic.messages")

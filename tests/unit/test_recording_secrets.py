@@ -137,7 +137,7 @@ def test_credential_fields_of_bodies():
         "messages": [{"role": "user", "content": "abcde, word by word: clay"}],
     }
     data = dumps(body)
-    clean = loads(Secrets().scrub_body(data, data))
+    clean = loads(Secrets().scrub_new(data, data))
     assert set(clean["mcp_servers"][0]["authorization_token"]) == {"$secret"}
     assert set(clean["tools"][0]["authorization"]) == {"$secret"}
     assert set(clean["tools"][0]["headers"]["X-Pot"]) == {"$secret"}
@@ -151,9 +151,10 @@ def test_a_body_keeps_the_marks_of_its_history():
     secrets = Secrets()
     secret = SECRETS["anthropic"]
     first = dumps({"messages": [f"key {secret}"]})
-    marked = secrets.scrub_body(first, first)
+    assert secrets.scrub_known(first) is first
+    marked = secrets.scrub_new(first, first)
     second = first[:-2] + b',"more"]}'
-    assert secrets.scrub_body(second, b',"more"').startswith(marked[:-2])
+    assert secrets.scrub_known(second) == marked[:-2] + b',"more"]}'
 
 
 @given(st.text(min_size=1, max_size=30), st.sampled_from(sorted(SECRETS)))
