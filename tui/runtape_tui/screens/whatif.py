@@ -21,12 +21,13 @@ from runtape.workbench.presentation import subject_with_handle
 from runtape.workbench.results import changed_settings
 from runtape_tui.actions import Scope, bindings
 from runtape_tui.asking import JobOptions
+from runtape_tui.external import rewrite
 from runtape_tui.jobs import JobRunner
 from runtape_tui.safe import content
 from runtape_tui.screens.edit import EditScreen
-from runtape_tui.screens.odds import SampleScreen
+from runtape_tui.screens.samples import SampleScreen
 from runtape_tui.tickets import JobKind, Problem, Ticket
-from runtape_tui.view_models.editable import editable
+from runtape_tui.view_models.editable import editable, edited
 from runtape_tui.view_models.whatif import Bench
 from runtape_tui.widgets.bar import Bar
 from runtape_tui.widgets.line_view import LineView
@@ -298,6 +299,20 @@ class WhatIfScreen(SampleScreen):
                 self._changed()
 
         self._edit(f"{piece.ref}  {piece_words(piece)}", bench.text(number), keep)
+
+    def action_edit_outside(self) -> None:
+        """Edit the text of the piece in the user's editor."""
+        piece, bench = self.pieces.selected, self.bench
+        if piece is None or bench is None:
+            return
+        before = bench.text(piece.id)
+        field = editable(before)
+        after, problem = rewrite(self.app, before if field is None else field, "txt")
+        if problem:
+            self.status.say(problem, Tone.BAD)
+        else:
+            bench.edit(piece.id, after if field is None else edited(after))
+            self._changed()
 
     def action_edit_system(self) -> None:
         """Another system prompt."""
