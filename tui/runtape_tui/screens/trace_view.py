@@ -199,6 +199,11 @@ class TraceView(Screen[None]):
         self._rest = None
         self.load()
 
+    @property
+    def is_loading_soon(self) -> bool:
+        """Whether the right pane waits for the cursor to rest."""
+        return self._rest is not None
+
     def load(self) -> None:
         """Load what the tab shows of the selected event."""
         if self.selected_event >= 0:
