@@ -10,12 +10,12 @@ from runtape.context.assembly import assemble
 from runtape.context.editing import carry_out
 from runtape.context.edits import Edit
 from runtape.context.nodes import Node, unfold
-from runtape.context.origins import Sources, slot_event
+from runtape.context.origins import Sources, slot_events
 from runtape.context.pieces import Piece
 from runtape.context.refs import Counted, Ref, parse
 from runtape.context.roots import build_roots
 from runtape.dialects import dialect_for
-from runtape.dialects.base import Dialect, Slot
+from runtape.dialects.base import Dialect
 from runtape.errors import RefNotFound
 from runtape.jsonio import Json
 from runtape.tape.events import Request
@@ -119,12 +119,10 @@ def build_context(tape: Tape, request_event: int) -> Context:
     request = tape.request(request_event)
     dialect = dialect_for(request.api)
     assembled = assemble(tape, request, dialect)
+    slots = dialect.slots(assembled.body)
     sources = Sources(tape, request_event)
-
-    def event_of(slot: Slot) -> int:
-        return slot_event(slot, assembled.body, assembled.entered(slot.path), sources)
-
-    roots = build_roots(assembled.body, dialect, event_of)
+    events = slot_events(slots, assembled.body, assembled.entered, sources)
+    roots = build_roots(assembled.body, dialect, slots, events)
     return Context(request, dialect, assembled.body, roots)
 
 

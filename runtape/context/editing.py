@@ -64,9 +64,7 @@ class Draft:
                 gone.add(path)  # an empty block goes as a whole
             else:
                 body = replaced_at(body, path, value)
-        for path in sorted(gone, key=_position, reverse=True):
-            body = dialect.without(body, path)
-        return body
+        return dialect.without_all(body, gone) if gone else body
 
     def _remove(self, node: Node, fill: str) -> None:
         if node.place is not None:
@@ -141,11 +139,6 @@ class Draft:
         text = value if isinstance(value, str) else dumps_text(value)
         patched = _apply(text, patches)
         return patched if isinstance(value, str) else loads(patched)
-
-
-def _position(path: JsonPath) -> list[str]:
-    """Sorts paths of one document as they stand in it, as far as indices go."""
-    return [str(step).zfill(9) for step in path]
 
 
 def _no_text(node: Node) -> InvalidEdit:

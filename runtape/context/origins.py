@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 from runtape.context.json_spans import Span, array, members, skip
 from runtape.context.recorded import recorded_reply
-from runtape.dialects.base import JsonPath, Reply, Slot, SlotKind
+from runtape.dialects.base import JsonPath, Slot, SlotKind
 from runtape.dialects.paths import value_at
 from runtape.jsonio import Json, canonical, loads
-from runtape.tape.events import LLM_RESPONSE, TOOL_CALL, TOOL_RESULT, Event, Request
+from runtape.tape.events import LLM_RESPONSE, TOOL_CALL, TOOL_RESULT, Head, Request
 from runtape.tape.reader import Tape
+
+_BY_ASSISTANT = frozenset({SlotKind.ASSISTANT, SlotKind.TOOL_CALL})
 
 
 class Entrances:
@@ -67,61 +69,68 @@ class Sources:
         self._tape = tape
         self._before = before
 
-    def result(self, call_id: str | None, value: Any) -> int | None:
-        """The tool_result event of a tool message: by its call's id, then by what it holds."""
-        found = self._results_by_call.get(call_id, []) if call_id else []
-        same = [event.id for event in found if holds(event.payload.get("result"), value)]
-        if same or found:
-            return (same or [event.id for event in found])[-1]
+    def result(self, call_id: str | None, value: Any, entered: int) -> int | None:
+        """The tool_result event of a tool message: by its call's id, else by what it holds.
+
+        Agents use ids again: of several, the last before the request `entered` that holds the same.
+        """
+        found = _until(self._results_by_call.get(call_id, []), entered) if call_id else []
+        if len(found) > 1:
+            wanted = _content_key(value)
+            found = [event for event in found if self._result_key(event) == wanted] or found
+        if found:
+            return found[-1]
         waiting = self._results_by_content.get(_content_key(value)) if self._results else None
         return waiting.popleft() if waiting else None
 
-    def reply(self, text: str | None, call_ids: frozenset[str], entered: int) -> int | None:
-        """The llm_response event that said `text` or made one of these calls, before `entered`."""
-        for event, reply in self._replies:
-            if event <= entered and (
-                (text and reply.text and text.strip() == reply.text.strip())
-                or call_ids & {call.id for call in reply.tool_calls}
-            ):
-                return event
-        return None
+    def reply(self, said: str, entered: int) -> int | None:
+        """The last llm_response event before `entered` with this text or a call of this id."""
+        found = _until(self._replies.get(said.strip(), []), entered)
+        return found[-1] if found else None
+
+    def _result_key(self, event: int) -> bytes:
+        return _content_key(self._tape[event].payload.get("result"))
+
+    def _earlier(self, kind: str) -> list[Head]:
+        return [head for head in self._tape.of_type(kind) if head.id < self._before]
 
     @cached_property
-    def _results(self) -> list[Event]:
-        heads = self._tape.of_type(TOOL_RESULT)
-        return [self._tape.event(head) for head in heads if head.id < self._before]
+    def _results(self) -> list[Head]:
+        return self._earlier(TOOL_RESULT)
 
     @cached_property
-    def _results_by_call(self) -> dict[str | None, list[Event]]:
-        calls = {
-            head.id: self._tape.event(head).payload.get("call_id")
-            for head in self._tape.of_type(TOOL_CALL)
-            if head.id < self._before
-        }
-        by_call: dict[str | None, list[Event]] = defaultdict(list)
-        for event in self._results:
-            call_id = event.payload.get("call_id") or calls.get(event.parent or -1)
+    def _results_by_call(self) -> dict[str, list[int]]:
+        heads = self._earlier(TOOL_CALL)
+        calls = {head.id: self._tape.event(head).payload.get("call_id") for head in heads}
+        by_call: dict[str, list[int]] = defaultdict(list)
+        for head in self._results:
+            call_id = calls.get(head.parent or -1)
             if isinstance(call_id, str):
-                by_call[call_id].append(event)
+                by_call[call_id].append(head.id)
         return by_call
 
     @cached_property
     def _results_by_content(self) -> dict[bytes, deque[int]]:
         by_content: dict[bytes, deque[int]] = defaultdict(deque)
-        for event in self._results:
-            by_content[_content_key(event.payload.get("result"))].append(event.id)
+        for head in self._results:
+            by_content[self._result_key(head.id)].append(head.id)
         return by_content
 
     @cached_property
-    def _replies(self) -> list[tuple[int, Reply]]:
-        heads = reversed([h for h in self._tape.of_type(LLM_RESPONSE) if h.id < self._before])
-        found = ((head.id, recorded_reply(self._tape.event(head))) for head in heads)
-        return [(event, reply) for event, reply in found if reply is not None]
+    def _replies(self) -> dict[str, list[int]]:
+        """Events by what was said in them: their text, and the ids of their calls."""
+        by_words: dict[str, list[int]] = defaultdict(list)
+        for head in self._earlier(LLM_RESPONSE):
+            reply = recorded_reply(self._tape.event(head))
+            if reply is not None:
+                said = {(reply.text or "").strip(), *(call.id or "" for call in reply.tool_calls)}
+                for words in said - {""}:
+                    by_words[words].append(head.id)
+        return by_words
 
 
-def holds(result: Any, value: Any) -> bool:
-    """Whether a recorded tool result and what the model was shown say the same."""
-    return _content_key(result) == _content_key(value)
+def _until(events: list[int], last: int) -> list[int]:
+    return events[: bisect_right(events, last)]
 
 
 def _content_key(value: Any) -> bytes:
@@ -132,14 +141,35 @@ def _content_key(value: Any) -> bytes:
         return str(value).strip().encode("utf-8", "surrogatepass")
 
 
-def slot_event(slot: Slot, body: Json, entered: int, sources: Sources) -> int:
-    """The event a slot's text first entered with; `entered`: the request it first stands in."""
-    value = value_at(body, slot.path)
-    found = None
-    if slot.kind is SlotKind.TOOL_RESULT:
-        found = sources.result(slot.call_id, value)
-    elif slot.kind is SlotKind.TOOL_CALL and slot.call_id:
-        found = sources.reply(None, frozenset({slot.call_id}), entered)
-    elif slot.kind is SlotKind.ASSISTANT and isinstance(value, str):
-        found = sources.reply(value, frozenset(), entered)
-    return entered if found is None else found
+def slot_events(
+    slots: Sequence[Slot], body: Json, entered: Callable[[JsonPath], int], sources: Sources
+) -> list[int]:
+    """For each slot the event its text first entered with.
+
+    Tool results count from their tool event, what the assistant said or called from its reply,
+    all else from the request it first stands in, which `entered` tells.
+    """
+    said = _said(slots, body)
+    events: list[int] = []
+    for slot in slots:
+        first = entered(slot.path)
+        found = None
+        if slot.kind is SlotKind.TOOL_RESULT:
+            found = sources.result(slot.call_id, value_at(body, slot.path), first)
+        elif slot.kind in _BY_ASSISTANT:
+            replies = (sources.reply(words, first) for words in said[slot.message])
+            found = next(filter(None, replies), None)
+        events.append(first if found is None else found)
+    return events
+
+
+def _said(slots: Sequence[Slot], body: Json) -> dict[int | None, list[str]]:
+    """For each message of the assistant what tells its reply: ids of its calls, then its text."""
+    ids: dict[int | None, list[str]] = defaultdict(list)
+    texts: dict[int | None, list[str]] = defaultdict(list)
+    for slot in slots:
+        if slot.kind is SlotKind.TOOL_CALL and slot.call_id:
+            ids[slot.message].append(slot.call_id)
+        elif slot.kind is SlotKind.ASSISTANT:
+            texts[slot.message].append(str(value_at(body, slot.path)))
+    return {m: [*ids[m], "".join(texts[m])] for m in {*ids, *texts, *(s.message for s in slots)}}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,9 +38,11 @@ class Block:
     origin: int
 
 
-def build_roots(body: Json, dialect: Dialect, event_of: Callable[[Slot], int]) -> tuple[Node, ...]:
-    """The top-level nodes in reading order."""
-    groups = list(_groups(_blocks(body, dialect.slots(body), event_of)))
+def build_roots(
+    body: Json, dialect: Dialect, slots: Sequence[Slot], events: Sequence[int]
+) -> tuple[Node, ...]:
+    """The top-level nodes in reading order; `events`: what each slot's text first entered with."""
+    groups = list(_groups(_blocks(body, slots, events)))
     refs = _refs([_base(group) for group in groups])
     calls = _Calls(dialect, body)
     return tuple(
@@ -61,14 +63,14 @@ def _media_text(value: Any) -> str:
     return f"[{kind}, {len(dumps_text(value)):,} characters]"
 
 
-def _blocks(body: Json, slots: Sequence[Slot], event_of: Callable[[Slot], int]) -> Iterator[Block]:
+def _blocks(body: Json, slots: Sequence[Slot], events: Sequence[int]) -> Iterator[Block]:
     origin = 0
-    for slot in slots:
+    for slot, event in zip(slots, events, strict=True):
         text = slot_text(value_at(body, slot.path), slot.kind)
         if slot.kind is not SlotKind.TOOL_CALL or bears(
             text
         ):  # a call without arguments says nothing
-            yield Block(slot, event_of(slot), text, origin)
+            yield Block(slot, event, text, origin)
         origin += len(text) + 1
 
 
@@ -144,23 +146,34 @@ def _root(group: Sequence[Block], ref: Ref, call: tuple[str, str] | None) -> Nod
         tool=slot.name,
         call=call,
     )
-    steps = [tuple(_definition_steps(b.slot)) for b in group]
-    if kind is not SlotKind.TOOL_DEFINITION:
-        steps = [(Index(at),) for at in range(len(group))]
+    is_tool = kind is SlotKind.TOOL_DEFINITION
+    refs = list(_definition_refs(ref, group) if is_tool else _block_refs(ref, group))
     if len(group) == 1:
-        below = ref.below(*steps[0]) if kind is SlotKind.TOOL_DEFINITION else ref
-        return _slot_node(piece, below, first, 0)
-    return _group_node(piece, ref, group, steps)
+        return _slot_node(piece, refs[0] if is_tool else ref, first, 0)
+    return _group_node(piece, ref, group, refs)
 
 
-def _group_node(
-    piece: Piece, ref: Ref, group: Sequence[Block], steps: Sequence[tuple[Step, ...]]
-) -> Node:
+def _block_refs(ref: Ref, group: Sequence[Block]) -> Iterator[Ref]:
+    return (ref.below(Index(at)) for at in range(len(group)))
+
+
+def _definition_refs(ref: Ref, group: Sequence[Block]) -> Iterator[Ref]:
+    """Refs of a tool's descriptions; a parameter called like a word of the schema is counted on."""
+    seen: Counter[Ref] = Counter()
+    for block in group:
+        *steps, last = _definition_steps(block.slot)
+        below = ref.below(*steps)
+        seen[below.below(last)] += 1
+        name = last.name if isinstance(last, Key) else str(last)
+        yield below.below(Key(name, seen[below.below(last)]))
+
+
+def _group_node(piece: Piece, ref: Ref, group: Sequence[Block], refs: Sequence[Ref]) -> Node:
     piece = replace(piece, text="\n\n".join(block.text for block in group), divisible=True)
     slots = tuple(block.slot for block in group)
     root = Node(piece, ref, ref, group[0].origin, 0, slots)
     children = []
-    for block, below in zip(group, steps, strict=True):
+    for block, below in zip(group, refs, strict=True):
         own = replace(
             piece,
             id=node_id(block.origin, 0, 1),
@@ -168,7 +181,7 @@ def _group_node(
             parent=piece.id,
             text=block.text,
         )
-        child = _slot_node(own, ref.below(*below), block, 1)
+        child = _slot_node(own, below, block, 1)
         child.parent = root
         children.append(child)
     root.children = tuple(children)
@@ -213,7 +226,9 @@ class _Calls:
 
     def of(self, slot: Slot) -> tuple[str, str] | None:
         """The call behind a slot; ids used again are answered in order."""
-        if slot.kind not in (SlotKind.TOOL_RESULT, SlotKind.MEDIA) or slot.call_id is None:
+        if slot.kind is not SlotKind.TOOL_RESULT and not (
+            slot.kind is SlotKind.MEDIA and slot.call_id
+        ):
             return None
         calls = self._by_id.get(slot.call_id)
         if not calls:

@@ -51,7 +51,8 @@ def context_of(body, api="openai.chat"):
     """A context of a body that stands on no tape."""
     dialect = dialect_for(api)
     request = Request(1, api, dialect.provider, None, None, {}, {}, json.dumps(body), ())
-    return Context(request, dialect, body, build_roots(body, dialect, lambda _: 1))
+    slots = dialect.slots(body)
+    return Context(request, dialect, body, build_roots(body, dialect, slots, [1] * len(slots)))
 
 
 def about(result):

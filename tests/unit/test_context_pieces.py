@@ -109,6 +109,47 @@ def test_results_without_an_id_are_found_by_what_they_hold(tmp_path):
     assert context.piece(f"{result}[1].text sentence 2").text == ATTACK
 
 
+def test_ids_used_again_are_told_apart(tmp_path):
+    """An agent that calls every call c1: each result is the last one before its text entered."""
+    run = Run(tmp_path)
+    one = run.tool("read", {"id": 1}, "First page.", "c1")
+    run.request(chat(*read("First page.")))
+    other = run.tool("read", {"id": 2}, "Second page.", "c1")
+    messages = [*read("First page."), *read("Second page.")[1:]]
+    messages[3]["tool_calls"][0]["function"]["arguments"] = '{"id": 2}'
+    context = run.context(run.request(chat(*messages)))
+    results = [piece for piece in context.roots if piece.kind is PieceKind.TOOL_RESULT]
+    assert [piece.ref for piece in results] == [f"{one}", f"{other}"]
+    assert [piece.call for piece in results] == [("read", '{"id":1}'), ("read", '{"id":2}')]
+
+
+def test_several_blocks_of_one_reply_have_its_number(tmp_path):
+    """Text blocks of one Anthropic reply stand under the event of that reply."""
+    run = Run(tmp_path, "anthropic.messages")
+    asked = {"role": "user", "content": "Well?"}
+    first = run.request({"model": "m", "messages": [asked]})
+    blocks = [{"type": "text", "text": "One."}, {"type": "text", "text": "Two."}]
+    answer = run.response(first, {"content": blocks, "stop_reason": "end_turn", "model": "m"})
+    said = {"role": "assistant", "content": blocks}
+    context = run.context(run.request({"model": "m", "messages": [asked, said, asked]}))
+    assert context.piece(f"{answer}[1]").text == "Two."
+
+
+def test_parameters_called_like_schema_words_have_refs_of_their_own(tmp_path):
+    """A property called items, and the items of an array, are told apart."""
+    words = {"description": "A.", "properties": {"items": {"description": "B."}}}
+    schema = {"properties": {"x": {**words, "items": {"description": "C."}}}}
+    tools = [{"type": "function", "function": {"name": "f", "parameters": schema}}]
+    run = Run(tmp_path)
+    context = run.context(run.request(chat(tools=tools)))
+    refs = {piece.ref: piece.text for piece in context.children(context.roots[-1])}
+    assert refs == {
+        "tools.f.parameters.x.description": "A.",
+        "tools.f.parameters.x.items.description": "B.",
+        "tools.f.parameters.x.items.description#2": "C.",
+    }
+
+
 def test_pieces_of_a_result_know_their_lookup(tmp_path):
     """Name and arguments of the call are on every piece of its result, and on no other."""
     pieces = list(every(reading(tmp_path, WIKI)))
