@@ -130,8 +130,10 @@ class Ledger:
         return {s.lookup for s in self._seen.get(change, ()) if s.lookup is not None}
 
     def lost(self, change: Change) -> bool:
-        """Whether asking for more runs of this change is in vain."""
-        return self._barren[change] >= _BARREN
+        """Whether asking for more runs of this change is in vain; never so of the baseline, without which
+        there is nothing else to do.
+        """
+        return change != UNCHANGED and self._barren[change] >= _BARREN
 
     def single_tallies(self) -> dict[int, Tally]:
         """All runs of every individually removed piece."""

@@ -108,7 +108,8 @@ def _likeness(ledger: Ledger, smaller: Found, found: Found) -> float:
 
 def _next_ask(ledger: Ledger, smaller: Found, found: Found) -> Ask | None:
     tally, gauge = ledger.tally(smaller.change), ledger.gauge
-    undecided = _NOT_ENOUGH < _likeness(ledger, smaller, found) < _ENOUGH
-    if tally.runs and (not undecided or tally.runs >= gauge.most or ledger.lost(smaller.change)):
+    if ledger.lost(smaller.change) or tally.runs >= gauge.most:
+        return None
+    if tally.runs and not _NOT_ENOUGH < _likeness(ledger, smaller, found) < _ENOUGH:
         return None
     return Ask(smaller.change, max(gauge.first - tally.runs, gauge.step))
