@@ -82,7 +82,7 @@ def test_an_error_event_within_a_stream(kind, tmp_path):
     """An error that a stream reports is raised by the SDK as ever, and named on the tape."""
     error = {"type": "overloaded_error", "message": "busy"}
     fault = Fault(reply=ANSWER, error_event={"type": "error", "error": error})
-    _, response = check_error(kind, shapes.messages_create_streamed, tmp_path, fault, "closed")
+    _, response = check_error(kind, shapes.messages_create_streamed, tmp_path, fault, "closed eof")
     assert response.payload["error"] == error
 
 

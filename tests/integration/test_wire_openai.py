@@ -83,7 +83,7 @@ def test_a_stream_cut_by_the_server(kind, cut, tmp_path):
 def test_an_error_event_within_a_stream(kind, tmp_path):
     """An error that a stream reports is raised by the SDK as ever, and named on the tape."""
     fault = Fault(reply=ANSWER, error_event={"error": {"type": "overloaded", "message": "busy"}})
-    _, response = check_error(kind, shapes.chat_create_streamed, tmp_path, fault, "closed")
+    _, response = check_error(kind, shapes.chat_create_streamed, tmp_path, fault, "closed eof")
     assert response.payload["error"] == {"type": "overloaded", "message": "busy"}
 
 
