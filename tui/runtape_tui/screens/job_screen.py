@@ -27,7 +27,7 @@ from runtape_tui.widgets.status_line import KeyHints, StatusLine
 J = TypeVar("J", WhyJob, SampleJob)
 BEATS = 20
 """Pictures a second while a job runs."""
-_SLOW = 4
+_SLOW = 5
 """Every so many pictures, times are counted on and rows in flight move."""
 
 

@@ -9,6 +9,7 @@ from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
+from textual.timer import Timer
 
 from runtape.attribution.distribution import Distribution
 from runtape.context import Context, build_context
@@ -35,7 +36,6 @@ from runtape_tui.view_models.findings import (
     question_line,
     waiting_line,
 )
-from runtape_tui.view_models.heat_rows import Changes
 from runtape_tui.view_models.heatmap import Heatmap, Order
 from runtape_tui.view_models.tints import tint_of
 from runtape_tui.widgets.bar import Bar
@@ -45,6 +45,8 @@ from runtape_tui.widgets.line_view import LineView
 from runtape_tui.widgets.sheet_view import Lines, SheetView
 from runtape_tui.widgets.status_line import STYLES
 
+_REST = 0.05
+"""Seconds without a move after which text and details follow the cursor."""
 _WIDE = 100
 """Cells from which list and context stand side by side."""
 
@@ -77,6 +79,8 @@ class WhyScreen(JobScreen):
         self._job: WhyJob | None = None
         self._report: WhyReport | None = None
         self._problem: Problem | None = None
+        self._unshown = True
+        self._rest: Timer | None = None
 
     def compose(self) -> ComposeResult:
         """Question, rows and context, details, bill."""
@@ -138,9 +142,12 @@ class WhyScreen(JobScreen):
         self.rows.apply(changes)
         if changes.pieces:
             self.document.set_tints(self._tints(changes.pieces))
-        if changes.head or changes.pieces or changes.moved:
+        self._unshown = self._unshown or bool(changes.head or changes.pieces)
+        if self._unshown and (slow or changes.moved):
+            # What stands at the top and at the bottom would have all between painted again.
+            self._unshown = False
             self._show_head()
-            self._show_details(changes)
+            self._show_details()
 
     def ended(self, ticket: Ticket) -> None:
         """Say what was found."""
@@ -208,11 +215,9 @@ class WhyScreen(JobScreen):
         waits = self.ticket is not None and self.ticket.open
         return [waiting_line("waits for the job before it" if waits else "nothing asked yet")]
 
-    def _show_details(self, changes: Changes | None = None) -> None:
+    def _show_details(self) -> None:
         row = self.rows.selected
         if row is None or not self.details.display:
-            return
-        if changes and not (changes.head or changes.moved or row.piece.id in changes.pieces):
             return
         columns = max(40, self.size.width - 3)
         alone = self.has_class("-narrow")
@@ -252,8 +257,7 @@ class WhyScreen(JobScreen):
     def on_line_view_moved(self, message: LineView.Moved) -> None:
         """The context follows the rows, and the rows follow the context."""
         if message.view is self.rows:
-            self._follow_cursor()
-            self._show_details()
+            self._follow_soon()
         elif message.view is self.document and self.document.has_focus:
             self._follow_document()
 
@@ -264,7 +268,14 @@ class WhyScreen(JobScreen):
         elif message.view is self.document:
             self.document.fold()
 
+    def _follow_soon(self) -> None:
+        """Once the cursor rests: a key held down moves it faster than texts can be painted."""
+        if self._rest is not None:
+            self._rest.stop()
+        self._rest = self.set_timer(_REST, self._follow_cursor)
+
     def _follow_cursor(self) -> None:
+        self._show_details()
         row = self.rows.selected
         if row is not None and not self.document.has_focus and self.document.model.context:
             self.document.show_piece(row.piece.id)

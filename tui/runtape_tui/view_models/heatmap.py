@@ -33,6 +33,9 @@ from runtape.reports.progress import Progress
 from runtape.trials import Tally
 from runtape_tui.view_models.heat_rows import Changes, Fall, HeatRow
 
+Key = tuple[float, float, int]
+"""Rows are sorted by it: heat, rate or p, place in reading order."""
+
 
 class Order(Enum):
     """How rows are sorted; parts always stand below what they are part of."""
@@ -70,6 +73,8 @@ class Heatmap:
         self._roots: list[HeatRow] = []
         self._opened: HeatRow | None = None
         self._places: dict[int, int] = {}
+        self._keys: dict[int, Key] = {}
+        self._lead: HeatRow | None = None
         self._flying: set[int] = set()
         self._dirty: set[int] = set()
         self._stale = self._head = True
@@ -129,14 +134,11 @@ class Heatmap:
 
     @property
     def lead(self) -> HeatRow | None:
-        """The row most worth looking at: the answer, what is being looked into, the hottest."""
-        headline = next((c for c in reversed(self.causes) if c.headline), None)
-        claimed = headline or next(iter(self.causes), None)
-        if claimed is not None:
-            return self._by_id.get(claimed.pieces[0].id)
-        if self._opened is not None:
-            return self._hottest(self._opened.parts) or self._opened
-        return self._hottest(self._by_id.values())
+        """The row most worth looking at: the answer, what is being looked into, the hottest.
+
+        As of the last :meth:`flush`.
+        """
+        return self._lead
 
     # Facts
 
@@ -199,12 +201,12 @@ class Heatmap:
     def _(self, fact: Unfolded) -> None:
         parent = self._by_id.get(fact.parent)
         self._add(fact.children, parent)
-        self._opened = parent
+        self._opened, self._stale = parent, True
 
     @_take.register
     def _(self, fact: CauseConfirmed) -> None:
         self._claim(fact.cause)
-        self._opened = None
+        self._opened, self._stale = None, True
 
     @_take.register
     def _(self, fact: Finished) -> None:
@@ -217,36 +219,48 @@ class Heatmap:
         for cause in fact.report.causes:
             self._claim(cause)
         self._opened = None
-        self._head = True
+        self._head = self._stale = True
 
     # Changes
 
     def flush(self) -> Changes:
         """What changed since the last call; sorts again where that is needed."""
         before = self.rows
-        moved = self._stale and self._sort(before)
+        if self._stale:
+            self._sort()
+            self._lead = self._find_lead()
         dirty, head = self._dirty, self._head
         self._dirty, self._stale, self._head = set(), False, False
         rows = sorted(self._places[number] for number in dirty if number in self._places)
-        return Changes(tuple(rows), tuple(dirty), moved, head)
+        return Changes(tuple(rows), tuple(dirty), self.rows != before, head)
 
-    def _sort(self, before: list[HeatRow]) -> bool:
-        keys = {row.number: self._key(row) for row in self._by_id.values()}
+    def _sort(self) -> None:
+        self._keys = {number: self._key(row) for number, row in self._by_id.items()}
+        keys = dict(self._keys)
         for row in reversed(list(_reading(self._roots))):
             if row.parent is not None:  # a whole is as hot as its hottest part
-                keys[row.parent.number] = min(keys[row.parent.number], keys[row.number])
+                outer = row.parent.piece.id
+                keys[outer] = min(keys[outer], keys[row.piece.id])
         self.rows = list(_sorted_tree(self._roots, keys))
         self._places = {row.piece.id: at for at, row in enumerate(self.rows)}
-        return self.rows != before
 
-    def _key(self, row: HeatRow) -> tuple[float, float, int]:
+    def _find_lead(self) -> HeatRow | None:
+        headline = next((c for c in reversed(self.causes) if c.headline), None)
+        claimed = headline or next(iter(self.causes), None)
+        if claimed is not None:
+            return self._by_id.get(claimed.pieces[0].id)
+        if self._opened is not None:
+            return self._hottest(self._opened.parts) or self._opened
+        return self._hottest(self._by_id.values())
+
+    def _key(self, row: HeatRow) -> Key:
         if self._order is Order.READING:
             return (0, 0, row.number)
         if self._order is Order.P:
             return (0, _NEVER if row.p is None else row.p, row.number)
         return self._own_key(row)
 
-    def _own_key(self, row: HeatRow) -> tuple[float, float, int]:
+    def _own_key(self, row: HeatRow) -> Key:
         heat = self._heat(row)
         return (heat, row.tally.rate or 0.0 if heat < _CALM else 0.0, row.number)
 
@@ -300,7 +314,7 @@ class Heatmap:
     def _mark(self, row: HeatRow) -> None:
         """It looks different, and may have to move."""
         self._dirty.add(row.piece.id)
-        self._stale = self._stale or self._order is not Order.READING
+        self._stale = self._stale or self._key(row) != self._keys.get(row.piece.id)
 
     def _end_round(self) -> None:
         for row in self.in_flight:
@@ -330,12 +344,10 @@ def _reading(roots: Iterable[HeatRow]) -> Iterator[HeatRow]:
         waiting.extend(reversed(row.parts))
 
 
-def _sorted_tree(
-    roots: Iterable[HeatRow], keys: dict[int, tuple[float, float, int]]
-) -> Iterator[HeatRow]:
+def _sorted_tree(roots: Iterable[HeatRow], keys: dict[int, Key]) -> Iterator[HeatRow]:
     """All rows, each level sorted, the whole before its parts."""
-    waiting = sorted(roots, key=lambda row: keys[row.number], reverse=True)
+    waiting = sorted(roots, key=lambda row: keys[row.piece.id], reverse=True)
     while waiting:
         row = waiting.pop()
         yield row
-        waiting.extend(sorted(row.parts, key=lambda part: keys[part.number], reverse=True))
+        waiting.extend(sorted(row.parts, key=lambda part: keys[part.piece.id], reverse=True))

@@ -74,8 +74,10 @@ class Document(LineView):
         if context is None:
             return
         piece = context.by_id(ref_or_id) if isinstance(ref_or_id, int) else context.piece(ref_or_id)
+        before = self.model.row_count
         row = self.model.row_of_piece(piece)
-        self._rows_changed()
+        if self.model.row_count != before:
+            self._rows_changed()
         self.show_row(row, centre=True)
 
     def light(self, pattern: re.Pattern[str] | None) -> None:
@@ -196,9 +198,13 @@ class Document(LineView):
         """Lay out anew with the cursor on the same text."""
         row = self.model.row(self.cursor) if self.cursor < self.model.row_count else None
         self._lay_out()
-        if row is not None:
+        if row is None:
+            return
+        if row.kind is RowKind.TEXT:
             at = row.section.shown.origins.source(row.start)
             self.show_row(self.model.row_of(row.section, at))
+        else:
+            self.show_row(self.model.heading_row(row.section))
 
     def _lay_out(self) -> None:
         self._laid_out = self.size.width
