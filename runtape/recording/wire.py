@@ -43,7 +43,7 @@ class Hook(Protocol):
 
 def http_library(client: Any) -> type | None:
     """The ``Client`` or ``AsyncClient`` of httpx or httpx2 that `client` is one of, or None."""
-    for base in type(client).__mro__:
+    for base in reversed(type(client).__mro__):
         library = base.__module__.partition(".")[0]
         if library in _LIBRARIES and base.__name__ in ("Client", "AsyncClient"):
             return base
