@@ -24,11 +24,11 @@ _SHOWN = 4
 
 def add_cause(sheet: Sheet, cause: Cause, found: Investigation) -> None:
     """One cause with all that supports it."""
-    sheet.prose("Cause", f"{_sentence(cause)}:", Tone.STRONG)
+    sheet.prose("Cause", f"{cause_words(cause)}:", Tone.STRONG)
     sheet.blank()
     for piece in cause.pieces[:_SHOWN]:
         add_excerpt(sheet, excerpt(cause, piece))
-        sheet.row("", "  ", Span(_address(piece), Tone.QUIET))
+        sheet.row("", "  ", Span(address_words(piece), Tone.QUIET))
         sheet.blank()
     if len(cause.pieces) > _SHOWN:
         rest = ", ".join(piece.ref for piece in cause.pieces[_SHOWN:])
@@ -43,7 +43,8 @@ def add_cause(sheet: Sheet, cause: Cause, found: Investigation) -> None:
     sheet.blank()
 
 
-def _sentence(cause: Cause) -> str:
+def cause_words(cause: Cause) -> str:
+    """What the cause is, before its text: ``this sentence in the result of read_email``."""
     count = len(cause.pieces)
     if count == 1:
         tail = {
@@ -67,7 +68,7 @@ def _standing(cause: Cause) -> str:
     return f" in the {piece_words(root)}"
 
 
-def _address(piece: Piece) -> str:
+def address_words(piece: Piece) -> str:
     """The ref, and the event it came in with when the ref does not begin with it."""
     event = "" if piece.ref.startswith(str(piece.event)) else f", entered with event {piece.event}"
     return f"{piece.ref}{event}"
@@ -100,7 +101,7 @@ def _test_words(cause: Cause, found: Investigation) -> str:
 def _narrowing(cause: Cause) -> str:
     first, *others = cause.narrowed
     steps = [f"{first.piece.ref} {tally(first.tally)}"]
-    steps += [f"{_last_part(step.piece.ref)} {tally(step.tally)}" for step in others]
+    steps += [f"{last_part(step.piece.ref)} {tally(step.tally)}" for step in others]
     return " › ".join(steps)
 
 
@@ -112,7 +113,7 @@ def check_rows(cause: Cause) -> Iterator[tuple[str, str]]:
         yield tally(cause.enough_alone), "kept, with nearly everything else gone"
 
 
-def _last_part(ref: str) -> str:
+def last_part(ref: str) -> str:
     """What the last level adds to a ref: ``sentence 1`` of ``12.body para 4 sentence 1``."""
     words = ref.split(" ")
     return " ".join(words[-2:]) if len(words) > 2 else ref  # noqa: PLR2004 - word and number

@@ -15,7 +15,7 @@ _REFS = 12
 """Refs listed by name; the rest is counted."""
 _GLIMPSE = 12
 """Fewest cells in which a glimpse of a text is worth showing."""
-_SECTIONS = (
+SECTIONS = (
     (
         "Also",
         "without this it stops too:",
@@ -25,11 +25,12 @@ _SECTIONS = (
     ("Helps", "without this it gets rarer, but by less than half:", (Role.CONTRIBUTES,)),
     ("Diffuse", "works only with most of the context gone, so no cause:", (Role.DIFFUSE,)),
 )
+"""Claims beside the headline: label, what they have in common, their roles."""
 
 
 def add_leftovers(sheet: Sheet, report: WhyReport) -> None:
     """All claims but the headline, and what the search leaves open."""
-    for label, text, roles in _SECTIONS:
+    for label, text, roles in SECTIONS:
         causes = report.causes_of(*roles)
         if causes:
             sheet.prose(label, text)
@@ -65,13 +66,14 @@ def glimpse(piece: Piece) -> str:
 
 
 def _add_rest(sheet: Sheet, found: Investigation) -> None:
-    lines = list(_rest(found)) if found.baseline.runs else []
+    lines = list(rest_words(found)) if found.baseline.runs else []
     if lines:
         sheet.prose("Others", "\n".join(lines), Tone.QUIET)
         sheet.blank()
 
 
-def _rest(found: Investigation) -> Iterator[str]:
+def rest_words(found: Investigation) -> Iterator[str]:
+    """What the search leaves open, and what had no effect: a sentence each."""
     on_the_way = {step.piece.ref for cause in found.causes for step in cause.narrowed}
     suspected = [r for r in _in_state(found, PieceState.SUSPECTED) if r.piece.ref not in on_the_way]
     if suspected:
