@@ -29,11 +29,11 @@ def rows() -> list[str]:
         path = long_context(Path(folder), PIECES)
         share = asyncio.run(_share_of_a_core(path))
         waits = sorted(asyncio.run(_key_waits(path)))
-    p95 = waits[int(len(waits) * 0.95)]
+    middle, p95 = statistics.median(waits), waits[int(len(waits) * 0.95)]
     return [
         f"{PIECES} pieces at {RATE} updates/s: {share:.1%} of a core (goal: at most 10%)",
-        f"key to painted row, {WORKERS} calls in flight: median {statistics.median(waits):.1f} ms,"
-        f" p95 {p95:.1f} ms (goal: at most 50 ms)",
+        f"{WORKERS} calls in flight, key to painted row: median {middle:.1f} ms",
+        f"{WORKERS} calls in flight, key to painted row: p95 {p95:.1f} ms (goal: at most 50 ms)",
     ]
 
 

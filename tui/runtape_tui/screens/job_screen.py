@@ -162,10 +162,11 @@ class JobScreen(Screen[None]):
         self.jobs.forget(self)
 
     def on_job_moved(self, message: JobMoved) -> None:
-        """Go on painting."""
-        if message.ticket is self.ticket and self._timer is not None:
+        """Go on painting; the status of this job is shown with the pictures."""
+        if message.ticket is not self.ticket:
+            self._show_status()
+        elif self._timer is not None:
             self._timer.resume()
-        self._show_status()
 
     def on_job_ended(self, message: JobEnded) -> None:
         """Show the result."""
