@@ -123,7 +123,10 @@ def withheld(kind: str, payload: Json) -> Json:
     """The payload without content; size and hash of what was left out stand under ``withheld``."""
     kept = _KEPT.get(kind, frozenset())
     out: Json = {name: value for name, value in payload.items() if name in kept}
-    dropped = {name: _measured(payload[name]) for name in payload if name not in kept}
+    left = {
+        name: value for name, value in payload.items() if name not in kept and value is not None
+    }
+    dropped = {name: _measured(value) for name, value in left.items() if name != "error"}
     if kind == LLM_RESPONSE:
         replies = (payload.get("derived") or {}).get("replies", [])
         out["derived"] = {"replies": [_silent(reply) for reply in replies]}
