@@ -11,7 +11,7 @@ from runtape.decision import Outcome
 from runtape.trials import Tally
 
 if TYPE_CHECKING:
-    from runtape.attribution.facts import Investigation  # it holds a chain itself
+    from runtape.attribution.facts import Cause, Investigation  # it holds a chain itself
 
 
 class ChainEnd(Enum):
@@ -75,14 +75,24 @@ class Hop:
             without the model's own words.
         investigation: why it was made; its decision counts as the same only with its arguments.
         masked: the model's own earlier words, left out of every run.
+        needs_words: it is not made without those words, so that they stayed in.
         link: whether the cause found here also acts directly on the final decision; None when no
             cause was found.
+        followed: number of the claim, among the investigation's causes, that the chain goes on
+            from; None without a cause.
     """
 
     number: int
     investigation: Investigation
     masked: tuple[Piece, ...] = ()
+    needs_words: bool = False
     link: Link | None = None
+    followed: int | None = None
+
+    @property
+    def cause(self) -> Cause | None:
+        """The claim the chain goes on from: the headline, or what acts together with it."""
+        return None if self.followed is None else self.investigation.causes[self.followed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +106,7 @@ class Chain:
         reason: what the tape lacks, or the error text; empty when `end` says it all.
         asked: the given text that the last decision needs, where the chain ends at it.
         elsewhere: refs of further causing texts that were not followed.
+        followed: like that of a hop, for the final decision.
     """
 
     hops: tuple[Hop, ...]
@@ -104,3 +115,4 @@ class Chain:
     reason: str = ""
     asked: Piece | None = None
     elsewhere: tuple[str, ...] = ()
+    followed: int | None = None

@@ -173,7 +173,7 @@ class HopStarted:
 
 @dataclass(frozen=True, slots=True)
 class HopFact:
-    """What the search of one hop tells; spending and warnings are told plainly, not in here."""
+    """What the search of one hop tells; spending is told plainly, not in here."""
 
     hop: int
     fact: Fact

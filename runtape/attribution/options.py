@@ -52,7 +52,7 @@ class Asking:
     cache_folder: Path = Path(".runtape")
 
     def __post_init__(self) -> None:
-        for name in ("budget", "workers", "timeout", "runs", "max_pieces"):
+        for name in ("budget", "workers", "timeout", "runs", "max_pieces", "depth"):
             value = getattr(self, name, None)
             if value is not None and value <= 0:
                 raise UsageError(f"{name} must be at least 1, not {value}.")
@@ -70,6 +70,8 @@ class WhyOptions(Asking):
         max_pieces: most top-level pieces to test, the newest first; None: all.
         expand: refs of pieces that are looked into from the start instead of being tested as a
             whole.
+        chain: go on to the earlier decisions that brought the cause.
+        depth: most earlier decisions to go back to.
     """
 
     runs: int = 10
@@ -78,6 +80,8 @@ class WhyOptions(Asking):
     wide: bool = False
     max_pieces: int | None = None
     expand: tuple[str, ...] = ()
+    chain: bool = False
+    depth: int = 4
 
     def for_search(self, *, deterministic: bool) -> SearchOptions:
         """What the search is told; `deterministic` for a call at temperature 0."""

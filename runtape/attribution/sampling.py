@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from runtape.attribution.facts import Calls
-from runtape.decision import DecisionRule, Outcome
+from runtape.context import Context
+from runtape.decision import Decision, DecisionRule, Outcome
 from runtape.dialects.base import Reply
 from runtape.errors import ModelError
 from runtape.models.scheduler import Job, Scheduler
@@ -50,6 +51,20 @@ class Gate:
             output_tokens=outs,
             cost_usd=cost,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One model call that can be made again: what it saw, what it decided, who answers."""
+
+    context: Context
+    decision: Decision
+    gate: Gate
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether it was made at temperature 0: more than two runs tell nothing new."""
+        return self.context.dialect.temperature(self.context.body) == 0
 
 
 OnSample: TypeAlias = Callable[[int, Sample], None]

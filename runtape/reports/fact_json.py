@@ -9,9 +9,13 @@ from runtape.attribution.facts import (
     BaselineChanged,
     CallsChanged,
     CauseConfirmed,
+    ChainEnded,
     Fact,
     Finished,
+    HopFact,
+    HopStarted,
     Investigation,
+    LinkChecked,
     PhaseChanged,
     PieceAsked,
     PieceChanged,
@@ -24,7 +28,7 @@ from runtape.context.pieces import Piece
 from runtape.jsonio import Json
 from runtape.reports.outcome_json import tally_json
 from runtape.reports.warnings import warning_text
-from runtape.reports.why_json import calls_json, decision_json, piece_json
+from runtape.reports.why_json import calls_json, decision_json, findings_json, link_json, piece_json
 
 _GLIMPSE = 400
 
@@ -39,6 +43,7 @@ class FactLog:
     def __init__(self, document: Callable[[Investigation], Json]) -> None:
         self._document = document
         self._refs: dict[int, str] = {}
+        self._hop: FactLog | None = None
 
     def read(self, fact: Fact) -> Json:
         """One fact as an object whose ``fact`` says what it is."""
@@ -110,6 +115,29 @@ class FactLog:
         """A warning."""
         return {"code": fact.code, "message": warning_text(fact), "numbers": fact.numbers}
 
+    def hop(self, fact: HopStarted) -> Json:
+        """The chain goes back to an earlier decision; its facts carry refs of its own context."""
+        self._hop = FactLog(findings_json)
+        return {
+            "hop": fact.hop,
+            "decision": decision_json(fact.decision),
+            "masked": [piece.ref for piece in fact.masked],
+        }
+
+    def hop_fact(self, fact: HopFact) -> Json:
+        """What the search of a hop tells."""
+        inner = self._hop.read(fact.fact) if self._hop else {}
+        return {"hop": fact.hop, "told": inner}
+
+    def link(self, fact: LinkChecked) -> Json:
+        """The cause of an earlier decision, taken out of the final context."""
+        return {"hop": fact.hop, **link_json(fact.link, frozenset())}
+
+    def chain(self, fact: ChainEnded) -> Json:
+        """Where the chain ends."""
+        chain = fact.chain
+        return {"end": chain.end.value, "hop": chain.ended_at, "reason": chain.reason}
+
     def finished(self, fact: Finished) -> Json:
         """The whole report."""
         return {"report": self._document(fact.report)}
@@ -126,5 +154,9 @@ _WRITERS: dict[type[Any], tuple[str, Callable[[FactLog, Any], Json]]] = {
     CauseConfirmed: ("cause", FactLog.cause),
     CallsChanged: ("calls", FactLog.calls),
     Warned: ("warning", FactLog.warned),
+    HopStarted: ("hop_started", FactLog.hop),
+    HopFact: ("hop", FactLog.hop_fact),
+    LinkChecked: ("link", FactLog.link),
+    ChainEnded: ("chain_ended", FactLog.chain),
     Finished: ("finished", FactLog.finished),
 }

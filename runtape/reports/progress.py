@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import singledispatchmethod
 
 from runtape.attribution.facts import (
@@ -12,6 +12,8 @@ from runtape.attribution.facts import (
     CauseConfirmed,
     Fact,
     Finished,
+    HopFact,
+    HopStarted,
     Phase,
     PhaseChanged,
     PieceAsked,
@@ -74,6 +76,7 @@ class Progress:
         calls: spending so far.
         pieces: by id, top-level ones and those that were looked into.
         warnings: in order.
+        hop: the state of the earlier decision a chain has gone back to, once it has.
     """
 
     decision: Decision | None = None
@@ -82,6 +85,7 @@ class Progress:
     calls: Calls = field(default_factory=Calls)
     pieces: dict[int, PieceProgress] = field(default_factory=dict)
     warnings: list[Warned] = field(default_factory=list)
+    hop: Progress | None = None
 
     def see(self, fact: Fact) -> None:
         """Take one fact in."""
@@ -140,6 +144,15 @@ class Progress:
         self._add(fact.cause.pieces)
 
     @_take.register
+    def _(self, fact: HopStarted) -> None:
+        self.hop = Progress(fact.decision)
+
+    @_take.register
+    def _(self, fact: HopFact) -> None:
+        if self.hop is not None:
+            self.hop.see(fact.fact)
+
+    @_take.register
     def _(self, fact: Finished) -> None:
         self.calls = fact.report.calls
 
@@ -162,9 +175,18 @@ def progress_lines(progress: Progress, columns: int = 80, most: int = 8) -> list
     """A few lines for a terminal: question, phase and spending, the pieces that fall."""
     if progress.decision is None:
         return [line(Span("reading the trace", Tone.QUIET))]
-    words = f"why event {progress.decision.event} {decision_words(progress.decision)}"
-    head = [line(Span(cut(words, columns), Tone.STRONG)), status_line(progress, columns)]
-    return [*head, *(_piece_line(entry, columns) for entry in progress.interesting(most))]
+    head = [_question_line(progress.decision, columns)]
+    shown = progress
+    if progress.hop is not None and progress.hop.decision is not None:
+        shown = replace(progress.hop, calls=progress.calls)
+        head.append(_question_line(progress.hop.decision, columns))
+    head.append(status_line(shown, columns))
+    return [*head, *(_piece_line(entry, columns) for entry in shown.interesting(most))]
+
+
+def _question_line(decision: Decision, columns: int) -> Line:
+    words = f"why event {decision.event} {decision_words(decision)}"
+    return line(Span(cut(words, columns), Tone.STRONG))
 
 
 def status_line(progress: Progress, columns: int = 80) -> Line:

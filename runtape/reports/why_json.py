@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runtape.attribution.chain_facts import Hop, Link
 from runtape.attribution.facts import Calls, Cause, Investigation, PieceResult
 from runtape.context.pieces import Piece
 from runtape.decision import Decision
@@ -30,10 +31,60 @@ def why_document(report: WhyReport) -> Json:
             "handle": subject.handle,
         },
         "decision": _decision(report),
+        **findings_json(found),
+        **chain_json(found),
+        "settings": report.settings,
+    }
+
+
+def chain_json(found: Investigation) -> Json:
+    """The chain of causes, one object a hop, and how it ends; empty when it was not asked for."""
+    chain = found.chain
+    if chain is None:
+        return {"chain": [], "chain_end": None}
+    decided = decided_tools(found.decision)
+    return {
+        "chain": [_hop(hop, decided) for hop in chain.hops],
+        "chain_end": {
+            "code": chain.end.value,
+            "hop": chain.ended_at,
+            "reason": chain.reason,
+            "asked": _glimpsed(chain.asked) if chain.asked else None,
+            "elsewhere": list(chain.elsewhere),
+            "followed": chain.followed,
+        },
+    }
+
+
+def _hop(hop: Hop, decided: frozenset[str]) -> Json:
+    return {
+        "hop": hop.number,
+        "decision": decision_json(hop.investigation.decision),
+        **findings_json(hop.investigation),
+        "masked": [_glimpsed(piece) for piece in hop.masked],
+        "needs_words": hop.needs_words,
+        "followed": hop.followed,
+        "link": link_json(hop.link, decided) if hop.link else None,
+    }
+
+
+def link_json(link: Link, decided: frozenset[str]) -> Json:
+    """How an earlier cause reaches the final decision, whose tools are `decided`."""
+    return {
+        "kind": link.kind.value,
+        **tally_json(link.without),
+        "interval": interval_json(link.without),
+        "p": link.p,
+        "instead": outcomes_json(link.instead, decided),
+    }
+
+
+def findings_json(found: Investigation) -> Json:
+    """All that was found of a decision, but the decision and its chain."""
+    return {
         "verdict": found.verdict.value,
         "baseline": _baseline(found),
         "causes": [_cause(cause, found) for cause in found.causes],
-        "chain": [],
         "pieces": [_result(result) for result in found.pieces],
         "untested": [_glimpsed(piece) for piece in found.untested],
         "calls": calls_json(found.calls),
@@ -41,7 +92,6 @@ def why_document(report: WhyReport) -> Json:
             {"code": w.code, "message": warning_text(w), "numbers": w.numbers}
             for w in found.warnings
         ],
-        "settings": report.settings,
         "seconds": round(found.seconds, 3),
         "failure": found.failure,
     }

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from runtape.attribution.chain_facts import Chain, ChainEnd, Hop, Link, LinkKind
 from runtape.attribution.facts import (
     Calls,
     Cause,
@@ -43,9 +46,23 @@ def restore_why(document: Json) -> WhyReport:
 
 
 def _report(data: Json) -> WhyReport:
-    trace, decision, baseline = data["trace"], data["decision"], data["baseline"]
-    investigation = Investigation(
-        decision=_decision(decision),
+    trace, decision = data["trace"], data["decision"]
+    investigation = replace(_investigation(data), chain=_chain(data))
+    subject = Subject(
+        path=trace["path"],
+        run_id=trace["run_id"],
+        name=trace["name"],
+        handle=trace["handle"],
+        model=decision["model"],
+        fidelity=decision["fidelity"],
+    )
+    return WhyReport(investigation, subject, data["settings"], data["version"])
+
+
+def _investigation(data: Json) -> Investigation:
+    baseline = data["baseline"]
+    return Investigation(
+        decision=_decision(data["decision"]),
         verdict=Verdict(data["verdict"]),
         mode=Mode(baseline["mode"]) if baseline["mode"] else None,
         baseline=read_tally(baseline),
@@ -60,15 +77,36 @@ def _report(data: Json) -> WhyReport:
         seconds=data["seconds"],
         failure=data["failure"],
     )
-    subject = Subject(
-        path=trace["path"],
-        run_id=trace["run_id"],
-        name=trace["name"],
-        handle=trace["handle"],
-        model=decision["model"],
-        fidelity=decision["fidelity"],
+
+
+def _chain(data: Json) -> Chain | None:
+    end = data.get("chain_end")
+    if end is None:
+        return None
+    return Chain(
+        hops=tuple(map(_hop, data["chain"])),
+        end=ChainEnd(end["code"]),
+        ended_at=end["hop"],
+        reason=end["reason"],
+        asked=_piece(end["asked"], end["asked"]["text"]) if end["asked"] else None,
+        elsewhere=tuple(end["elsewhere"]),
+        followed=end["followed"],
     )
-    return WhyReport(investigation, subject, data["settings"], data["version"])
+
+
+def _hop(data: Json) -> Hop:
+    return Hop(
+        number=data["hop"],
+        investigation=_investigation(data),
+        masked=tuple(_piece(piece, piece["text"]) for piece in data["masked"]),
+        needs_words=data["needs_words"],
+        link=_link(data["link"]) if data["link"] else None,
+        followed=data["followed"],
+    )
+
+
+def _link(data: Json) -> Link:
+    return Link(LinkKind(data["kind"]), read_tally(data), data["p"], read_outcomes(data["instead"]))
 
 
 def _decision(data: Json) -> Decision:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runtape.attribution.facts import Investigation, Mode, Verdict
 from runtape.reports.causes import add_cause
+from runtape.reports.chain_text import add_chain
 from runtape.reports.commands import Suggestion, suggestions
 from runtape.reports.costs import cost_words
 from runtape.reports.decisions import decided_tools, decision_words, sameness_words
@@ -30,6 +31,7 @@ def why_sheet(report: WhyReport, columns: int = 80) -> Sheet:
         add_cause(sheet, report.headline, report.investigation)
     if report.headline is None or report.investigation.verdict is not Verdict.ATTRIBUTED:
         add_ending(sheet, report)
+    add_chain(sheet, report)
     add_leftovers(sheet, report)
     _warnings(sheet, report)
     _cost(sheet, report.investigation)

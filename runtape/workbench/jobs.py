@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 
 from runtape.attribution.assembly import incomplete
+from runtape.attribution.chain_driver import investigate_chain
 from runtape.attribution.distribution import Distribution, sample_bodies
 from runtape.attribution.driver import investigate
 from runtape.attribution.facts import Fact, Finished, Investigation, Warned
 from runtape.attribution.options import OddsOptions, RerunOptions, WhyOptions
+from runtape.attribution.sampling import Place
 from runtape.attribution.stopping import StopSignal
 from runtape.attribution.streaming import last
 from runtape.context import Context
@@ -21,8 +24,9 @@ from runtape.models.cache import Cache
 from runtape.reports.why_report import WhyReport
 from runtape.workbench.blocking import run_blocking
 from runtape.workbench.changes import changed_body
+from runtape.workbench.earlier import call_behind
 from runtape.workbench.estimates import Plan, plan_samples, plan_why
-from runtape.workbench.questions import Question, ask_about, open_gate
+from runtape.workbench.questions import Gates, Question, ask_about, open_gates
 from runtape.workbench.results import report_of
 from runtape.workbench.traces import Trace
 
@@ -61,12 +65,20 @@ class WhyJob:
         if isinstance(self.context, IncompleteContext):
             yield Finished(incomplete(self.decision, self.context, self._options.budget))
             return
-        async with open_gate(self.question, self.context) as (gate, cache):
-            found = investigate(self.context, self.decision, gate, self._options, stop=self._stop)
-            async with aclosing(found) as facts:
-                async for fact in facts:
-                    for told in _with_cache_warning(fact, cache):
-                        yield told
+        async with (
+            open_gates(self.question, self.context) as gates,
+            aclosing(self._found(gates, self.context)) as facts,
+        ):
+            async for fact in facts:
+                for told in _with_cache_warning(fact, gates.cache):
+                    yield told
+
+    def _found(self, gates: Gates, context: Context) -> AsyncGenerator[Fact]:
+        if not self._options.chain:
+            return investigate(context, self.decision, gates.gate, self._options, stop=self._stop)
+        place = Place(context, self.decision, gates.gate)
+        back = partial(call_behind, self.question.trace.tape, gates)
+        return investigate_chain(place, self._options, back, stop=self._stop)
 
     def stop(self) -> None:
         """End it now with what is known; safe from any thread, also before it runs."""
@@ -122,8 +134,10 @@ class SampleJob:
 
         See :func:`runtape.attribution.distribution.sample_bodies` for how it ends.
         """
-        async with open_gate(self.question, self.context) as (gate, _):
-            growing = sample_bodies(gate, self.decision, self.bodies, self.runs, stop=self._stop)
+        async with open_gates(self.question, self.context) as gates:
+            growing = sample_bodies(
+                gates.gate, self.decision, self.bodies, self.runs, stop=self._stop
+            )
             async with aclosing(growing) as distributions:
                 async for distribution in distributions:
                     yield distribution

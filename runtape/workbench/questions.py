@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from runtape.attribution.options import Asking
-from runtape.attribution.sampling import Gate
+from runtape.attribution.sampling import Gate, Place
 from runtape.context import Context, build_context
 from runtape.decision import Decision, Judge, make_rule
 from runtape.dialects.base import Reply
@@ -56,10 +56,38 @@ def asked_model(question: Question, context: Context) -> str | None:
     return question.options.model_name or context.dialect.model(context.body)
 
 
+class Gates:
+    """The gate of a question, and further ones for other model calls: one budget, one bill.
+
+    Attributes:
+        gate: that of the question.
+        cache: where replies are kept; None when they are not.
+    """
+
+    def __init__(self, question: Question, gate: Gate, cache: Cache | None) -> None:
+        self.gate = gate
+        self.cache = cache
+        self._question = question
+        self._beside: list[Scheduler] = []
+
+    def beside(self, context: Context, decision: Decision, *, exact_args: bool) -> Place:
+        """Another call of the run (or of another one), asked of whoever answers there.
+
+        Raises ModelFunctionError or UsageError.
+        """
+        scheduler = self.gate.scheduler.beside(answerer(self._question, context))
+        self._beside.append(scheduler)
+        rule = make_rule(decision, exact_args=exact_args)
+        return Place(context, decision, Gate(scheduler, rule, self.gate.cost))
+
+    async def aclose(self) -> None:
+        """Release the connections of the further gates."""
+        for scheduler in self._beside:
+            await scheduler.aclose()
+
+
 @asynccontextmanager
-async def open_gate(
-    question: Question, context: Context
-) -> AsyncIterator[tuple[Gate, Cache | None]]:
+async def open_gates(question: Question, context: Context) -> AsyncIterator[Gates]:
     """Open model, cache and scheduler for one job, and close them after it.
 
     Raises ModelFunctionError or UsageError; a cache that cannot be used is off and says so.
@@ -75,7 +103,11 @@ async def open_gate(
     try:
         async with _judge(question, context, scheduler) as judge:
             rule = make_rule(question.decision, exact_args=options.exact_args, judge=judge)
-            yield Gate(scheduler, rule, cost), cache
+            gates = Gates(question, Gate(scheduler, rule, cost), cache)
+            try:
+                yield gates
+            finally:
+                await gates.aclose()
     finally:
         await scheduler.aclose()
         if cache is not None:

@@ -48,6 +48,13 @@ _EXITS = {
 @click.option(
     "--expand", multiple=True, metavar="REF", help="Test the parts of REF from the start."
 )
+@click.option("--chain", is_flag=True, help="Go on to the earlier decisions that led there.")
+@click.option(
+    "--depth",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Most earlier decisions, with --chain.  [default: 4]",
+)
 @click.option(
     "--dry", is_flag=True, help="Say what would be tested and what it costs; ask nothing."
 )
@@ -95,6 +102,8 @@ def _options(asked: Asked) -> WhyOptions:
         wide=flags["wide"],
         max_pieces=flags["max_pieces"] or asked.settings.max_pieces,
         expand=flags["expand"],
+        chain=flags["chain"] or flags["depth"] is not None,
+        depth=flags["depth"] or 4,
     )
 
 
