@@ -1,8 +1,8 @@
 """Pass A: how often does the unchanged context make the decision again?
 
-The plan is :func:`runtape.evidence.plan_baseline`. Only the runs that decide between going on and stopping are
-waited for; the rest ride in the first rounds of the screening. The recorded reply never counts: it was selected
-for being the decision.
+The plan is :func:`runtape.evidence.plan_baseline`. Only the runs that decide between going on and
+stopping are waited for; the rest ride in the first rounds of the screening. The recorded reply
+never counts: it was selected for being the decision.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _ENDINGS = {Ending.DID_NOT_RECUR: Verdict.DID_NOT_RECUR, Ending.TOO_RARE: Verdic
 
 
 def measure_baseline(ledger: Ledger) -> Steps[Verdict | None]:
-    """Run the unchanged context until its mode is known; the verdict when nothing can be explained."""
+    """Run the unchanged context until its mode is known; a verdict when that ends the search."""
     if ledger.options.deterministic:
         while not ledger.frozen:
             yield from ledger.run((Ask(UNCHANGED, 2 - ledger.baseline.runs),))

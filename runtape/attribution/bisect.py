@@ -1,9 +1,10 @@
 """Which unit of an ordered list turns the decision, when all of them together do?
 
-Probabilistic bisection (M. Horstein, "Sequential transmission using noiseless feedback", 1963; M. Burnashev and
-K. Zigangirov, "An interval estimation problem for controlled observations", 1974): keep a posterior over the
-turning unit, remove the prefix that halves it, update, until one unit stands out. No step is ever decided, so
-none can be decided wrongly; a consistent model needs about log₂(units) + 2 runs, a noisy one more.
+Probabilistic bisection (M. Horstein, "Sequential transmission using noiseless feedback", 1963; M.
+Burnashev and K. Zigangirov, "An interval estimation problem for controlled observations", 1974):
+keep a posterior over the turning unit, remove the prefix that halves it, update, until one unit
+stands out. No step is ever decided, so none can be decided wrongly; a consistent model needs about
+log₂(units) + 2 runs, a noisy one more.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from runtape.attribution.ledger import Ledger, Steps
 from runtape.attribution.protocol import Ask, Change
 
 _SURE, _SURE_SPOTLESS = 0.95, 0.9
-"""Posterior at which an answer is taken; wrong answers are found out later, cheaply when replies are steady."""
+"""Posterior at which an answer is taken. Wrong ones come to light later, at little cost when
+replies are steady.
+"""
 _COMPLETE = 1.0
 """Prior odds that what is already out turns the decision by itself."""
 
@@ -25,10 +28,10 @@ _COMPLETE = 1.0
 def find_turning(
     ledger: Ledger, units: Sequence[int], fixed: frozenset[int] = frozenset()
 ) -> Steps[int | None]:
-    """Length of the shortest prefix whose removal, besides `fixed`, turns the decision; its last unit is needed.
+    """Length of the shortest prefix whose removal, besides `fixed`, turns the decision.
 
-    0: `fixed` turns it alone. None when the runs end before one answer stands out. The caller knows that
-    removing all units turns it.
+    Its last unit is needed. 0: `fixed` turns it alone. None when the runs end before one answer
+    stands out. The caller knows that removing all units turns it.
     """
     prior = [_COMPLETE if fixed else 0.0, *(1 / len(units) for _ in units)]
     used = {len(units): _prefix(units, len(units), fixed)}
@@ -62,8 +65,8 @@ def _patience(ledger: Ledger, units: int) -> int:
 def _posterior(ledger: Ledger, prior: Sequence[float], used: Mapping[int, Change]) -> list[float]:
     """For each length, the probability that it is the shortest that turns the decision.
 
-    What is left of the rate once it has turned is not known, but it is the same for every prefix: the
-    posterior is a mixture over it.
+    What is left of the rate once it has turned is not known, but it is the same for every prefix:
+    the posterior is a mixture over it.
     """
     mixture = [0.0] * len(prior)
     for left, weight in DROPS:
@@ -82,7 +85,7 @@ def _posterior(ledger: Ledger, prior: Sequence[float], used: Mapping[int, Change
 
 
 def _cuts(posterior: Sequence[float], parts: int) -> set[int]:
-    """The lengths that split the posterior into equal parts; never the whole, which is known to turn it."""
+    """The lengths that split the posterior into equal parts; never all units, which turn it."""
     sums = list(accumulate(posterior))[:-1]
     first = 0 if posterior[0] > 0 else 1
     shares = [(part + 1) / (parts + 1) for part in range(parts)]

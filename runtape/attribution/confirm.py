@@ -21,8 +21,8 @@ class Settled:
 def confirm(ledger: Ledger, change: Change, *, looks: int | None = None) -> Steps[Settled | None]:
     """Test a change until it passes, looks harmless (score ≤ 0), or the looks end.
 
-    One-sided Fisher exact test of its evidence against the frozen baseline, at look sizes only. `looks`: at
-    most so many more rounds.
+    One-sided Fisher exact test of its evidence against the frozen baseline, at look sizes only.
+    `looks`: at most so many more rounds.
     """
     if not ledger.take_slot(change):
         return None

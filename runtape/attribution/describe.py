@@ -1,14 +1,15 @@
 """Passes H and J: what is said about the claims after the verdict. No claim rests on anything here.
 
-One round: the claimed texts quoted as data (what loses its power was acting as an instruction, what keeps it is
-data that is needed); the same removal with another fill, where whole pieces went (does the marker itself
-matter?); the headline put back alone (is it enough?); top-up of what is reported; and a few runs of the
-unchanged context, to notice a model that changed meanwhile.
+One round: the claimed texts quoted as data (what loses its power was acting as an instruction, what
+keeps it is data that is needed); the same removal with another fill, where whole pieces went (does
+the marker itself matter?); the headline put back alone (is it enough?); top-up of what is reported;
+and a few runs of the unchanged context, to notice a model that changed meanwhile.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from runtape.attribution.facts import Mode, Phase, PieceState, Role
@@ -42,9 +43,7 @@ def describe(ledger: Ledger) -> Steps[None]:
 
 def _drop_wholes(ledger: Ledger) -> None:
     """A claim on a part takes the place of the same claim on its whole."""
-    finer = {
-        (step, claim.role) for claim in ledger.claims for step, _ in claim.narrowed[:-1]
-    }
+    finer = {(step, claim.role) for claim in ledger.claims for step, _ in claim.narrowed[:-1]}
     ledger.claims[:] = [
         c for c in ledger.claims if not any((p, c.role) in finer for p in c.change.pieces)
     ]
@@ -86,7 +85,7 @@ def _described(ledger: Ledger, claim: Claim) -> Claim:
 
 
 def _all_but(ledger: Ledger, claim: Claim) -> Change:
-    """Everything that was read removed, except the claimed texts and what the model seems to need."""
+    """Everything that was read removed, except the claimed texts and what the model needs."""
     required = (c.change.pieces for c in ledger.claims if c.role is Role.REQUIRED)
     suspected = (p for p, state in ledger.states.items() if state is PieceState.SUSPECTED)
     missed = (p for p in suspected if rank(ledger, alone(p)) is Rank.MISSED)
@@ -96,8 +95,10 @@ def _all_but(ledger: Ledger, claim: Claim) -> Change:
     return Change(frozenset(p for root in read for p in _outside(ledger, root, keep, around)))
 
 
-def _outside(ledger: Ledger, piece: int, keep: Set[int], around: Set[int]) -> Iterator[int]:
-    """The largest parts of a piece that hold nothing of `keep`; `around`: what holds something of it."""
+def _outside(
+    ledger: Ledger, piece: int, keep: AbstractSet[int], around: AbstractSet[int]
+) -> Iterator[int]:
+    """The largest parts of a piece that hold nothing of `keep`; `around` holds something of it."""
     if piece not in around:
         yield piece
     elif piece not in keep:
@@ -108,7 +109,8 @@ def _outside(ledger: Ledger, piece: int, keep: Set[int], around: Set[int]) -> It
 def _merit(ledger: Ledger, claim: Claim) -> tuple[object, ...]:
     """Order of claims as answers, best first.
 
-    Narrowed as far as it goes, another call instead, read rather than given, disarmed by quoting, effect.
+    Narrowed as far as it goes, another call instead, read rather than given, disarmed by quoting,
+    effect.
     """
     tree = ledger.tree
     quoted = ledger.tally(Change(claim.change.pieces, Wording.QUOTE))

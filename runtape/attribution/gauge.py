@@ -10,7 +10,7 @@ from runtape.evidence import CONSISTENT, Looks, fisher_less
 from runtape.trials import Tally
 
 DROPS = ((0.02, 0.4), (0.15, 0.3), (0.4, 0.3))
-"""(share of the baseline rate that is left without a cause, weight): what a cause usually looks like."""
+"""(share of the baseline rate that is left, weight): what losing a cause usually looks like."""
 
 _DOUBT = 0.95
 """A rate is not taken for higher than this: one stray reply must not settle anything."""
@@ -64,10 +64,11 @@ class Gauge:
         return min((self.baseline.same + 0.5) / (self.baseline.runs + 1), _DOUBT)
 
     def score(self, tally: Tally, like: Tally = _NOTHING) -> float:
-        """λ: log likelihood ratio of "this is a cause" to "this does nothing". For order and stopping only.
+        """λ: log likelihood ratio of "this is a cause" to "this does nothing".
 
-        A mixture over what a cause leaves of the baseline rate; with `like`, what it left in those runs (a set
-        or whole that holds this) weighs the mixture: Good, "Weight of evidence: a brief survey", 1985.
+        For order and stopping only. A mixture over what a cause leaves of the baseline rate; with
+        `like`, what it left in those runs (of a set or whole that holds this) weighs the mixture:
+        I. J. Good, "Weight of evidence: a brief survey", 1985.
         """
         if self.mode is Mode.DETERMINISTIC:
             return _CERTAIN * (tally.runs - 2 * tally.same)
@@ -78,13 +79,13 @@ class Gauge:
         return log(sum(odds) / sum(prior))
 
     def score_of(self, left: float, tally: Tally) -> float:
-        """Log likelihood ratio of "the rate fell to this share of the baseline's" to "it did not fall"."""
+        """Log likelihood ratio of "the rate fell to this share" to "it did not fall"."""
         b = self.rate
         changed = tally.runs - tally.same
         return tally.same * log(left) + changed * log((1 - left * b) / (1 - b))
 
     def level(self, runs: int) -> float:
-        """p that a claim must reach with so many runs; 0 where no claim can be made."""
+        """The p that a claim must reach with so many runs; 0 where no claim can be made."""
         return self.looks.level(runs, self.alpha, self.slots)
 
     @property
@@ -124,8 +125,8 @@ class Gauge:
     def next_look(self, tally: Tally) -> int | None:
         """The next size at which a claim is still possible, or None.
 
-        Looks that even an unbroken run of changed decisions could not pass are left out: they cost a round
-        and cannot claim.
+        Looks that even an unbroken run of changed decisions could not pass are left out: they cost
+        a round and cannot claim.
         """
         if self.mode is Mode.DETERMINISTIC:
             return 2 if tally.same == 0 and tally.runs < 2 else None  # noqa: PLR2004
@@ -139,5 +140,5 @@ class Gauge:
         return p <= self.level(tally.runs)
 
     def halves(self, tally: Tally) -> bool:
-        """Whether the decision became at least twice as rare: what a cause does, and a nudge does not."""
+        """Whether the decision became at least twice as rare: causes do that, nudges do not."""
         return 2 * tally.same * self.baseline.runs <= tally.runs * self.baseline.same

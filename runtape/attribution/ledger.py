@@ -1,4 +1,4 @@
-"""The one state of a search: what was seen of every change, which of them hold a slot, what is claimed."""
+"""The one state of a search: what was seen of every change, which hold a slot, what is claimed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from runtape.trials import Tally
 
 T = TypeVar("T")
 Steps: TypeAlias = Generator[Batch | Note, Answers | None, T]
-"""A part of the search: yields what :data:`~runtape.attribution.protocol.Search` yields, returns a T."""
+"""A part of the search: yields what a whole :data:`~protocol.Search` yields, returns a T."""
 
 UNCHANGED = Change()
 
@@ -40,7 +40,7 @@ CAUSES = frozenset((Role.CAUSE, Role.MASKED, Role.EACH_ENOUGH, Role.JOINT))
 """Roles that answer the question; a required input or a nudge never does."""
 
 _RESERVE = 10
-"""Slots that only suspects get, with fresh runs; the others go to single pieces with their first run."""
+"""Slots that only suspects get, with fresh runs; single pieces take the others when first run."""
 _BARREN = 2
 """Asks in a row without an answer after which a change is left alone."""
 
@@ -87,8 +87,9 @@ def is_single(change: Change) -> bool:
 class Ledger:
     """Everything seen so far.
 
-    Evidence is kept apart from search by one number per change: the runs it had when it took its slot. Only
-    later runs count in a test; a change that takes its slot with its first run has no earlier ones.
+    Evidence is kept apart from search by one number per change: the runs it had when it took its
+    slot. Only later runs count in a test; a change that takes its slot with its first run has no
+    earlier ones.
     """
 
     def __init__(self, tree: Tree, options: SearchOptions) -> None:
@@ -130,8 +131,9 @@ class Ledger:
         return {s.lookup for s in self._seen.get(change, ()) if s.lookup is not None}
 
     def lost(self, change: Change) -> bool:
-        """Whether asking for more runs of this change is in vain; never so of the baseline, without which
-        there is nothing else to do.
+        """Whether asking for more runs of this change is in vain.
+
+        Never so of the baseline: without it there is nothing else to ask for.
         """
         return change != UNCHANGED and self._barren[change] >= _BARREN
 
@@ -215,7 +217,7 @@ class Ledger:
         return any(claim.headline for claim in self.claims)
 
     def pinned(self, since: int = 0) -> bool:
-        """Whether a cause is narrowed as far as it goes (a leaf, or a set), from claim `since` on."""
+        """Whether a claim from `since` on is a fully narrowed cause: a leaf, or a set."""
         return any(
             claim.role in CAUSES and not any(map(self.parts, claim.change.pieces))
             for claim in self.claims[since:]

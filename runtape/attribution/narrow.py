@@ -24,9 +24,9 @@ _NONE_OF_CONFIRMED = 0.05
 def narrow(ledger: Ledger, piece: int) -> Steps[bool]:
     """Claim the smallest parts of a hot piece that hold, the piece itself if none does.
 
-    Depth first, the most promising part first; ends at the first cause. No confirmation between levels: a
-    wrong turn is noticed at the leaf, and costs less than confirming every level. Returns whether anything
-    was claimed.
+    Depth first, the most promising part first; ends at the first cause. No confirmation between
+    levels: a wrong turn is noticed at the leaf, and costs less than confirming every level. Returns
+    whether anything was claimed.
     """
     yield from ledger.enter(Phase.NARROW)
     parts = yield from ledger.unfold(piece)
@@ -68,8 +68,8 @@ def claim_smallest(
 ) -> Steps[bool]:
     """Find and claim the smallest set among parts that together turn the decision.
 
-    Two orders are tried: a wrong turn in one leads to a set that its test refuses. `or_diffuse`: what turns it
-    only by its size is claimed as that, when neither order gave better.
+    Two orders are tried: a wrong turn in one leads to a set that its test refuses. `or_diffuse`:
+    what turns it only by its size is claimed as that, when neither order gave better.
     """
     diffuse: Found | None = None
     for order in (list(parts), list(reversed(parts))):

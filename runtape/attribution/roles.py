@@ -1,8 +1,9 @@
 """Pass D and H: what the model does *instead* orders the suspects and gives the roles.
 
-Necessary pieces look the same to any test of necessity: without the user's task the decision is gone, as it is
-without the sentence that planted it. They differ in what follows. A model that lacks an input tries to get it
-again (the same tool, the same arguments) or asks; a model that lacks the push does something else.
+Necessary pieces look the same to any test of necessity: without the user's task the decision is
+gone, as it is without the sentence that planted it. They differ in what follows. A model that lacks
+an input tries to get it again (the same tool, the same arguments) or asks; a model that lacks the
+push does something else.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """Pass C: which top-level pieces matter at all?
 
-Few pieces are removed one by one. Many are removed in groups, and a group whose removal matters gives up its
-members one at a time, by the lookup that a reply repeats or by bisection, until what is left does not matter.
-Runs of groups steer the search; they are never evidence for anything.
+Few pieces are removed one by one. Many are removed in groups, and a group whose removal matters
+gives up its members one at a time, by the lookup that a reply repeats or by bisection, until what
+is left does not matter. Runs of groups steer the search; they are never evidence for anything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from runtape.attribution.bisect import find_turning
 from runtape.attribution.facts import Mode, PieceState
@@ -67,7 +68,7 @@ def _screen_grouped(ledger: Ledger, pieces: Sequence[int]) -> Steps[list[int]]:
 def deal(pieces: Sequence[int], count: int) -> list[list[int]]:
     """Neighbours together, in `count` groups as equal as can be."""
     cuts = [len(pieces) * i // count for i in range(count + 1)]
-    return [list(pieces[a:b]) for a, b in zip(cuts, cuts[1:], strict=False) if a < b]
+    return [list(pieces[a:b]) for a, b in pairwise(cuts) if a < b]
 
 
 def take_apart(ledger: Ledger, group: Sequence[int]) -> Steps[list[int]]:
@@ -99,7 +100,7 @@ def is_hot(ledger: Ledger, change: Change) -> bool:
 
 
 def assess(ledger: Ledger, changes: Iterable[Change]) -> Steps[None]:
-    """Run each change until its score is hot or clear, or its runs end; all of them in the same rounds."""
+    """Run each change until its score is hot or clear, or its runs end; all in the same rounds."""
     changes = tuple(changes)
     while asks := [ask for c in changes if (ask := next_ask(ledger, c))]:
         yield from ledger.run(asks)
@@ -122,8 +123,8 @@ def race(
 ) -> Steps[None]:
     """One run a round of the changes that may be the one, until one stands out or none is left.
 
-    One of them is likely to have an effect; the posterior of each is its likelihood ratio over the sum of all
-    of them plus `none`, the weight of "none of these".
+    One of them is likely to have an effect; the posterior of each is its likelihood ratio over the
+    sum of all of them plus `none`, the weight of "none of these".
     """
     runs = 2 if ledger.options.wide else ledger.gauge.step
     while running := _undecided(ledger, changes, none, whole):

@@ -1,8 +1,8 @@
 """The procedure: from a baseline to a verdict, as sequential code that yields what it wants to see.
 
-Passes, each in its own module: A :mod:`baseline`, C :mod:`screen`, D :mod:`roles`, E :mod:`narrow`, F :mod:`confirm`
-and :mod:`claims`, G :mod:`combine` and :mod:`sets`, H and J :mod:`describe`. What was seen and claimed is in
-one :class:`~runtape.attribution.ledger.Ledger`.
+Passes, each in its own module: A :mod:`baseline`, C :mod:`screen`, D :mod:`roles`, E :mod:`narrow`,
+F :mod:`confirm` and :mod:`claims`, G :mod:`combine` and :mod:`sets`, H and J :mod:`describe`. What
+was seen and claimed is in one :class:`~runtape.attribution.ledger.Ledger`.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _SILENCE = 3
 class Procedure:
     """One search over one tree.
 
-    Drive :meth:`run`; at any moment, also in the middle or after closing it, :meth:`partial` says what is
-    known.
+    Drive :meth:`run`; at any moment, also in the middle or after closing it, :meth:`partial` says
+    what is known.
     """
 
     def __init__(self, tree: Tree, options: SearchOptions | None = None) -> None:
@@ -66,7 +66,7 @@ class Procedure:
         return self.partial(Verdict.BUDGET_SPENT)
 
     def partial(self, verdict: Verdict) -> SearchResult:
-        """What is known now; a budget that ends after the verdict was reached does not change it."""
+        """What is known now; a budget that ends after the verdict does not change it."""
         ledger = self.ledger
         if verdict is Verdict.BUDGET_SPENT and self._reached is not None:
             verdict = self._reached
@@ -87,7 +87,7 @@ class Procedure:
         return replace(claim, without=tally, p=self.ledger.gauge.p(tally))
 
     def _start_over(self) -> Steps[Verdict]:
-        """Temperature 0 that is none: nothing seen so far counts, and the sampled procedure begins."""
+        """Temperature 0 that is none: nothing seen so far counts, the sampled procedure begins."""
         old = self.ledger
         self.ledger = Ledger(old.tree, replace(old.options, deterministic=False))
         self._reached = None
@@ -133,31 +133,31 @@ def _unexplained(ledger: Ledger, pieces: Sequence[int]) -> list[int]:
 
 def _settle(ledger: Ledger, hot: Sequence[int]) -> Steps[None]:
     """Narrow the suspects in order until a cause is settled, then test the rest as they are."""
-    for i, piece in enumerate(hot):
-        if ledger.pinned() and not ledger.options.full:
-            yield from _test_whole(ledger, hot[i:])
-            return
+    rest = list(hot)
+    while rest and (ledger.options.full or not ledger.pinned()):
+        piece = rest.pop(0)
         if rank(ledger, alone(piece)) is Rank.GIVEN_STOPS:
             settled = yield from confirm(ledger, alone(piece))
             if settled:
                 yield from claim(ledger, settled)
         else:
             yield from narrow(ledger, piece)
+    yield from _test_whole(ledger, rest)
 
 
 def _test_whole(ledger: Ledger, pieces: Sequence[int]) -> Steps[None]:
-    """One more look at suspects that are not narrowed; too dear when the decision is intermittent."""
-    if ledger.mode is Mode.INTERMITTENT:
+    """One more look at suspects that are not narrowed; too dear for an intermittent decision."""
+    if not pieces or ledger.mode is Mode.INTERMITTENT:
         return
     yield from ledger.enter(Phase.CONFIRM)
     tests = yield from together(confirm(ledger, alone(p), looks=1) for p in pieces)
-    for piece, settled in zip(pieces, tests, strict=True):
+    for settled in tests:
         if settled:
             yield from claim(ledger, settled)
 
 
 def _look_inside(ledger: Ledger, hot: Sequence[int]) -> Steps[None]:
-    """Given pieces that the model cannot go on without: perhaps something in them pushes all the same."""
+    """Given pieces that the model cannot go on without: something in them may push all the same."""
     for piece in hot:
         if rank(ledger, alone(piece)) is Rank.GIVEN_STOPS and not ledger.explained:
             yield from narrow(ledger, piece)

@@ -1,8 +1,8 @@
-"""The smallest set of texts whose removal turns the decision: redundant causes, each of them enough.
+"""The smallest set of texts whose removal turns the decision: causes of which each is enough.
 
-A delta-debugging problem (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", 2002) with
-a noisy test. Prefix by prefix, as in QuickXplain (Junker 2004): the last unit of the shortest prefix that
-turns the decision is needed; keep it out and look before it.
+A delta-debugging problem (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing
+Input", 2002) with a noisy test. Prefix by prefix, as in QuickXplain (Junker 2004): the last unit of
+the shortest prefix that turns the decision is needed; keep it out and look before it.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from math import inf
 from runtape.attribution.bisect import find_turning
 from runtape.attribution.ledger import Ledger, Steps
 from runtape.attribution.protocol import Ask, Change
+from runtape.attribution.screen import assess, is_hot
 
 _LONG = 200_000
 """Characters beyond which text is not unfolded to its leaves at once."""
 _LARGEST = 6
 """Members of the largest set that is still called one."""
 _ENOUGH, _NOT_ENOUGH = 1.5, -3.2
-"""Scores at which a smaller set is taken to do the same, or nothing. A padded set is worse than a few runs."""
-_ALL_NEEDED = 3
-"""So many units in a row that were the last of what is left: nothing is special about them."""
+"""Scores at which a smaller set is taken to do the same, or nothing: better some runs more than a
+padded set.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +40,10 @@ class Found:
 
 
 def units(ledger: Ledger, pieces: Sequence[int]) -> list[int]:
-    """The parts in which a set is looked for: leaves, or what is next to the pieces when they are long.
+    """The parts in which a set is looked for: leaves, or the pieces as they are when they are long.
 
-    Leaves give the shortest search; of megabytes of text they would be too many to unfold, and the members of
-    a set are looked into afterwards anyway.
+    Leaves give the shortest search; of megabytes of text they would be too many to unfold, and the
+    members of a set are looked into afterwards anyway.
     """
     if sum(map(ledger.tree.size, pieces)) > _LONG:
         return list(pieces)
@@ -60,8 +61,8 @@ def _leaves(ledger: Ledger, piece: int) -> Iterator[int]:
 def smallest_set(ledger: Ledger, units: Sequence[int], ends: float = inf) -> Steps[Found | None]:
     """The smallest set among units that together turn the decision.
 
-    None when no set stands out, or when the ledger's calls pass `ends`. Another order of the units can lead to
-    another set, and out of a wrong turn.
+    None when no set stands out, or when the ledger's calls pass `ends`. Another order of the units
+    can lead to another set, and out of a wrong turn.
     """
     found = yield from _collect(ledger, list(units), ends)
     if found is None or found.diffuse:
@@ -72,19 +73,35 @@ def smallest_set(ledger: Ledger, units: Sequence[int], ends: float = inf) -> Ste
 def _collect(ledger: Ledger, units: list[int], ends: float) -> Steps[Found | None]:
     everything = tuple(units)
     members: tuple[int, ...] = ()
-    in_a_row = 0
+    doubted = False
     while units and ledger.calls < ends:
         length = yield from find_turning(ledger, units, frozenset(members))
         if length is None:
             return None
         if length == 0:
             return Found(members)
-        in_a_row = in_a_row + 1 if length == len(units) else 0
         members += (units[length - 1],)
-        if in_a_row >= _ALL_NEEDED or len(members) > _LARGEST:
+        if length == len(units) and not doubted:
+            doubted = True
+            if (yield from _turns_without(ledger, everything, members)):
+                return Found(everything, diffuse=True)
+        if len(members) > _LARGEST:
             return Found(everything, diffuse=True)
         units = units[: length - 1]
     return None if units else Found(members)
+
+
+def _turns_without(
+    ledger: Ledger, everything: Sequence[int], members: Sequence[int]
+) -> Steps[bool]:
+    """Whether all the others turn the decision with the members in the context.
+
+    A member is enough by itself, so they should not: then it is their size, and the members are
+    only those that went last.
+    """
+    others = Change(frozenset(everything).difference(members))
+    yield from assess(ledger, (others,))
+    return is_hot(ledger, others)
 
 
 def _drop_needless(ledger: Ledger, found: Found) -> Steps[Found]:

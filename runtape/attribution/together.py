@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Generic, TypeVar
 
 from runtape.attribution.ledger import Steps
 from runtape.attribution.protocol import Answers, Ask, Batch, Change, Seen
@@ -15,28 +15,38 @@ T = TypeVar("T")
 def together(passes: Iterable[Steps[T]]) -> Steps[list[T]]:
     """Run the passes in the same rounds; returns their results in order.
 
-    A round asks for what every pass wants next; passes that have ended no longer take part, so the whole takes
-    as many rounds as the longest.
+    A round asks for what every pass wants next; passes that have ended no longer take part, so the
+    whole takes as many rounds as the longest.
     """
-    running = list(passes)
-    results: dict[int, T] = {}
-    answers: dict[int, Answers | None] = dict.fromkeys(range(len(running)))
-    while answers:
-        wanted: dict[int, Batch] = {}
-        for i, received in answers.items():
-            try:
-                event = running[i].send(received)
-                while not isinstance(event, tuple):
-                    yield event
-                    event = running[i].send(None)
-                wanted[i] = event
-            except StopIteration as stop:
-                results[i] = stop.value
-        answers = {}
-        if wanted:
-            merged = _merge(wanted.values())
-            answers = dict(_share_out(wanted, merged, (yield merged) or []))
-    return [results[i] for i in range(len(running))]
+    lanes = [_Lane(steps) for steps in passes]
+    for lane in lanes:
+        yield from lane.advance(None)
+    while wanted := {i: lane.wants for i, lane in enumerate(lanes) if lane.wants is not None}:
+        merged = _merge(wanted.values())
+        for i, part in _share_out(wanted, merged, (yield merged) or []):
+            yield from lanes[i].advance(part)
+    return [result for lane in lanes for result in lane.results]
+
+
+class _Lane(Generic[T]):
+    """One pass: the batch it waits for, or its result."""
+
+    def __init__(self, steps: Steps[T]) -> None:
+        self._steps = steps
+        self.wants: Batch | None = None
+        self.results: list[T] = []
+
+    def advance(self, answers: Answers | None) -> Steps[None]:
+        """Go on to the next batch or to the end; what is told on the way is passed on."""
+        self.wants = None
+        try:
+            event = self._steps.send(answers)
+            while not isinstance(event, tuple):
+                yield event
+                event = self._steps.send(None)
+            self.wants = event
+        except StopIteration as end:
+            self.results.append(end.value)
 
 
 def _merge(batches: Iterable[Batch]) -> Batch:
@@ -48,9 +58,9 @@ def _merge(batches: Iterable[Batch]) -> Batch:
 
 
 def _share_out(
-    wanted: dict[int, Batch], merged: Batch, answers: Answers
-) -> Iterable[tuple[int, Answers]]:
-    """Give every pass its part; when answers are short the later passes get less."""
+    wanted: Mapping[int, Batch], merged: Batch, answers: Answers
+) -> Iterator[tuple[int, Answers]]:
+    """Give every pass its part; when answers are short, the later passes get less."""
     left: dict[Change, list[Seen]] = {
         ask.change: list(seen) for ask, seen in zip(merged, answers, strict=False)
     }

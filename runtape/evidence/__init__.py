@@ -1,4 +1,4 @@
-"""Exact tests, intervals and sampling plans: numbers in, numbers out. Floor 0, no other room is known here."""
+"""Exact tests, intervals and sampling plans: numbers in, numbers out, on the ground floor."""
 
 from __future__ import annotations
 

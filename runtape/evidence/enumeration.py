@@ -1,9 +1,9 @@
-"""The exact error of one changed context that does nothing, over every path of the baseline and every look.
+"""The exact error of one changed context that does nothing, over every baseline path and look.
 
-No simulation and no approximation: paths are counted in integers and weighed once per rate. The variant's rate
-equals the baseline's (a higher one only errs less often), its runs are independent of the baseline and of
-whatever made the search pick it, and its test may stop at any look. Over M variants, chosen in any data-driven
-way, the union bound gives the family-wise error.
+No simulation and no approximation: paths are counted in integers and weighed once per rate. The
+variant's rate equals the baseline's (a higher one only errs less often), its runs are independent
+of the baseline and of whatever made the search pick it, and its test may stop at any look. Over M
+variants, chosen in any data-driven way, the union bound gives the family-wise error.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class FrozenBaseline:
 
 
 def frozen_baselines(plan: Plan = plan_baseline) -> Counter[FrozenBaseline]:
-    """Every baseline that testing can start from, with the number of run sequences that lead to it."""
+    """Every baseline that testing can start from, with the number of sequences that lead to it."""
     found: Counter[FrozenBaseline] = Counter()
     for kept, step, ways in _walk(plan, (), 1):
         if step.looks is not None and step.ending is None:
@@ -43,7 +43,7 @@ def frozen_baselines(plan: Plan = plan_baseline) -> Counter[FrozenBaseline]:
 def _walk(
     plan: Plan, kept: tuple[bool, ...], ways: int
 ) -> Iterator[tuple[tuple[bool, ...], BaselineStep, int]]:
-    """All ways through the plan; the order within a stretch between two decisions does not matter to it."""
+    """All ways through the plan, which does not look at the order within a stretch of runs."""
     step = plan(kept)
     more = step.runs - len(kept)
     if more <= 0:

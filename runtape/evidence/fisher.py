@@ -1,7 +1,8 @@
 """Fisher's exact test, one-sided, in exact integers.
 
-Source: R. A. Fisher, "The Logic of Inductive Inference", J. R. Stat. Soc. 98 (1935). Given both margins, the
-number of kept decisions among the changed runs is hypergeometric when the change does nothing.
+Source: R. A. Fisher, "The Logic of Inductive Inference", J. R. Stat. Soc. 98 (1935). Given both
+margins, the number of kept decisions among the changed runs is hypergeometric when the change does
+nothing.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from math import comb
 
 @lru_cache(maxsize=1 << 16)
 def fisher_less(k: int, n: int, kb: int, nb: int) -> float:
-    """P that a change made the decision *less often*: `k` of `n` changed runs kept it, `kb` of `nb` unchanged.
+    """The p that a change made the decision *less often*, as an exact tail.
 
-    Returns P(X ≤ k) for X ~ Hypergeometric(n + nb, k + kb, n); 1.0 when either side has no runs. Agrees with
+    `k` of `n` changed runs kept it, `kb` of `nb` unchanged ones. Returns P(X ≤ k) for X ~
+    Hypergeometric(n + nb, k + kb, n); 1.0 when either side has no runs. Agrees with
     ``scipy.stats.fisher_exact([[k, n - k], [kb, nb - kb]], alternative="less")`` to 5e-16.
 
     Raises:

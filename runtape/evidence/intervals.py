@@ -1,4 +1,4 @@
-"""Intervals for a rate, from a count. For showing and for bounds that are stated; no claim rests on them."""
+"""Intervals for a rate, from a count: for showing and for stated bounds; no claim rests on them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from statistics import NormalDist
 def wilson(k: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """Two-sided score interval for the rate behind `k` of `n`; (0, 1) without runs.
 
-    Source: E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", JASA 22
-    (1927). Its coverage is about `confidence` on average, not at least.
+    Source: E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference",
+    JASA 22 (1927). Its coverage is about `confidence` on average, not at least.
     """
     if n == 0:
         return (0.0, 1.0)
@@ -44,15 +44,15 @@ def newcombe(k: int, n: int, kb: int, nb: int, confidence: float = 0.95) -> tupl
 def clopper_pearson(k: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """Exact two-sided interval for the rate behind `k` of `n`: covers with at least `confidence`.
 
-    Source: C. J. Clopper and E. S. Pearson, "The Use of Confidence or Fiducial Limits", Biometrika 26 (1934),
-    through the beta quantiles.
+    Source: C. J. Clopper and E. S. Pearson, "The Use of Confidence or Fiducial Limits", Biometrika
+    26 (1934), through the beta quantiles.
     """
     tail = (1 - confidence) / 2
     return (_low(k, n, tail), _high(k, n, tail))
 
 
 def largest_rate(k: int, n: int, confidence: float = 0.95) -> float:
-    """Exact one-sided upper bound: the largest rate that `k` of `n` leaves possible (0 of 10: 0.26)."""
+    """Exact one-sided bound: the largest rate that `k` of `n` leaves possible (0 of 10: 0.26)."""
     return _high(k, n, 1 - confidence)
 
 

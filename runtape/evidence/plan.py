@@ -1,7 +1,7 @@
-"""The sampling plan: how the baseline is measured and at which sizes a changed context may be tested.
+"""The sampling plan: how the baseline is measured, and when a changed context may be tested.
 
-The family-wise error proof (:mod:`runtape.evidence.enumeration`) enumerates exactly these rules, and the search
-follows exactly these rules: whoever changes a number here makes the proof run again.
+The family-wise error proof (:mod:`runtape.evidence.enumeration`) enumerates exactly these rules,
+and the search follows exactly these rules: whoever changes a number here makes the proof run again.
 """
 
 from __future__ import annotations
@@ -22,10 +22,9 @@ class Ending(Enum):
 class Looks:
     """When a changed context is compared with the baseline, and how strictly.
 
-    Attributes:
-        shares: (number of runs, share of α/M spent when they are compared), ascending. Discrete tests stay far
-            below their level at most looks, so that the error over all looks stays below α/M although the
-            shares add up to more: shown by enumeration, not assumed.
+    Attributes: shares: (number of runs, share of α/M spent when they are compared), ascending.
+        Discrete tests stay far below their level at most looks, so that the error over all looks
+        stays below α/M although the shares add up to more: shown by enumeration, not assumed.
     """
 
     shares: tuple[tuple[int, float], ...]
@@ -36,7 +35,7 @@ class Looks:
         return tuple(size for size, _ in self.shares)
 
     def level(self, size: int, alpha: float, slots: int) -> float:
-        """p to reach with `size` runs, for a family-wise error `alpha` over `slots` contexts; 0 if no look."""
+        """The p to reach with `size` runs, for an error `alpha` over all `slots`; 0: no look."""
         return dict(self.shares).get(size, 0.0) * alpha / slots
 
 
@@ -44,8 +43,8 @@ def _looks(*parts: tuple[float, tuple[int, ...]]) -> Looks:
     return Looks(tuple((size, share) for share, sizes in parts for size in sizes))
 
 
-# A strict middle buys late looks: of a cause that leaves a third of the rate, .97 instead of .91 are claimed
-# at a smaller error than with one level for looks up to 26.
+# A strict middle buys late looks: of a cause that leaves a third of the rate, .97 instead of .91
+# are claimed at a smaller error than with one level for looks up to 26.
 CONSISTENT = _looks((0.65, (3, 4, 5, 6)), (0.4, (8, 10, 12, 15, 20, 26, 34, 44)))
 CONSISTENT_WIDE = _looks((0.65, (3, 5)), (0.5, (8, 12, 18, 26, 36, 44)))
 INTERMITTENT = _looks((0.3, (8, 12, 16, 20, 26, 32)), (0.5, (40, 50, 64, 80)))
@@ -67,10 +66,11 @@ class BaselineStep:
 
 
 def plan_baseline(kept: Sequence[bool], *, wide: bool = False) -> BaselineStep:
-    """The next step after these runs of the unchanged context, in order (True: decision made again).
+    """The next step after these runs of the unchanged context, in order; True: made again.
 
-    6 runs; none → 12, none → did not recur. At least 5 of 6, or 10 of 16: consistent, 18 runs, 24 if any
-    missed. Else intermittent: 40 runs; under 5 → too rare; under 12 → 60. `wide`: fewer, larger looks.
+    6 runs; none → 12, none → did not recur. At least 5 of 6, or 10 of 16: consistent, 18 runs, 24
+    if any missed. Else intermittent: 40 runs; under 5 → too rare; under 12 → 60. `wide`: fewer,
+    larger looks.
     """
     if len(kept) < 6:  # noqa: PLR2004 - the plan's own numbers stand here and in the docstring, once each
         return BaselineStep(6)

@@ -32,8 +32,8 @@ def runs_needed(
 ) -> int | None:
     """Fewest runs with a :func:`power` of at least `wanted`; None when `most` are too few.
 
-    Power is not quite monotone in the number of runs (the test is discrete): the first number that reaches
-    `wanted` is returned.
+    Power is not quite monotone in the number of runs (the test is discrete): the first number that
+    reaches `wanted` is returned.
     """
     return next(
         (n for n in range(1, most + 1) if power(n, baseline_runs, rate, changed, level) >= wanted),

@@ -19,15 +19,11 @@ FIRST_SEED = 1
 class Row:
     """One world and what is to be reached in it.
 
-    Attributes:
-        name: as printed.
-        build: the world of a seeded generator.
-        exact: least share of exact headlines.
-        calls: most calls, in the median.
-        alarms: most share of investigations that claim anything (worlds in which nothing is a cause).
-        headlines: most share of investigations with a headline.
-        peer: the best public tool on the same world, as measured once: exact share and median calls.
-        weight: seeds, as a multiple of what is asked for.
+    Attributes: name: as printed. build: the world of a seeded generator. exact: least share of
+        exact headlines. calls: most calls, in the median. alarms: most share of investigations that
+        claim anything (worlds in which nothing is a cause). headlines: most share of investigations
+        with a headline. peer: the best public tool on the same world, as measured once: exact share
+        and median calls. weight: seeds, as a multiple of what is asked for.
     """
 
     name: str

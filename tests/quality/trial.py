@@ -33,8 +33,8 @@ class Trial:
     calls: int
     rounds: int
     total: int
-    result: SearchResult
-    world: World
+    result: SearchResult | None
+    world: World | None
 
 
 def investigate(build: Builder, seed: int, options: SearchOptions | None = None) -> Trial:

@@ -1,22 +1,26 @@
-"""Simulated worlds: a context tree, what in it causes the decision, and a model that is a random-number generator.
+"""Simulated worlds: a context tree, what causes the decision, and dice in place of a model.
 
 What every world has, unless its builder says otherwise:
 
-- `pieces` top-level pieces. Number 0 is the system prompt and 1 the user's message (given); all others were read
-  by tools; the last one is the newest message. System prompt, user's message and newest message stand apart.
-- Every piece has 2 to 6 paragraphs, each with 2 to 4 sentences, drawn per seed: 12 sentences a piece on average.
-- Two required inputs: the *task*, one sentence of the user's message (without it the model asks), and the *data*,
-  one sentence of a read piece (without it the model repeats the lookup that brought this piece). Without a
-  required input the decision is never made.
-- Else the decision is made at rate `high` while its cause stands in the context and at rate `low` without; runs
-  that do not make it call another tool or answer in words, half and half.
-- The cause stands in a read piece other than the one with the data; several causes stand in several pieces.
+- `pieces` top-level pieces. Number 0 is the system prompt and 1 the user's message (given); all
+  others were read by tools; the last one is the newest message. System prompt, user's message and
+  newest message stand apart.
+- Every piece has 2 to 6 paragraphs, each with 2 to 4 sentences, drawn per seed: 12 sentences a
+  piece on average.
+- Two required inputs: the *task*, one sentence of the user's message (without it the model asks),
+  and the *data*, one sentence of a read piece (without it the model repeats the lookup that brought
+  this piece). Without a required input the decision is never made.
+- Else the decision is made at rate `high` while its cause stands in the context and at rate `low`
+  without; runs that do not make it call another tool or answer in words, half and half.
+- The cause stands in a read piece other than the one with the data; several causes stand in several
+  pieces.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from random import Random
 
@@ -33,13 +37,12 @@ Present = Callable[[int], bool]
 class World:
     """A tree as the search sees it, and the truth behind it.
 
-    Attributes:
-        shape: for each piece, the number of sentences of each paragraph.
-        rate: probability of the decision, from which sentences are present.
-        answers: what an exact headline may be; empty where nothing is a cause.
-        task, data: the required sentences; None where the world has none.
-        otherwise: what the model does when it does not decide so; None: another call or words, by chance.
-        breaks: share of the read sentences beyond whose loss the model only says that it cannot go on.
+    Attributes: shape: for each piece, the number of sentences of each paragraph. rate: probability
+        of the decision, from which sentences are present. answers: what an exact headline may be;
+        empty where nothing is a cause. task, data: the required sentences; None where the world has
+        none. otherwise: what the model does when it does not decide so; None: another call or
+        words, by chance. breaks: share of the read sentences beyond whose loss the model only says
+        that it cannot go on.
     """
 
     shape: tuple[tuple[int, ...], ...]
@@ -49,9 +52,9 @@ class World:
     data: int | None = None
     breaks: float = 2.0
     otherwise: Reaction | None = None
-    _leaves: frozenset[int] = field(default_factory=frozenset)
 
-    # ── the tree ─────────────────────────────────────────────────────────────────────────────────────────
+    # ── the tree
+    # ─────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def roots(self) -> tuple[int, ...]:
@@ -85,7 +88,8 @@ class World:
         for part in parts:
             yield from self.leaves(part)
 
-    # ── the model ────────────────────────────────────────────────────────────────────────────────────────
+    # ── the model
+    # ────────────────────────────────────────────────────────────────────────────────────────
 
     def answer(self, change: Change, rng: Random) -> Seen:
         """One run of the changed context."""
@@ -108,9 +112,12 @@ class World:
             return Seen(self.otherwise)
         return Seen(Reaction.OTHER_CALL if rng.random() < 0.5 else Reaction.STOPS)
 
+    @cached_property
+    def _read(self) -> list[int]:
+        return [leaf for root in self.roots[2:] for leaf in self.leaves(root)]
+
     def _lost(self, present: Present) -> float:
-        read = [leaf for root in self.roots[2:] for leaf in self.leaves(root)]
-        return sum(not present(leaf) for leaf in read) / len(read)
+        return sum(not present(leaf) for leaf in self._read) / len(self._read)
 
 
 def _split(piece: int) -> tuple[int, int, int]:
@@ -148,7 +155,7 @@ def steady(pieces: int, rng: Random) -> World:
 
 
 def any_of(causes: int, pieces: int, high: float, low: float, rng: Random) -> World:
-    """OR: each of several sentences, in different pieces, is enough; the answer is the whole set."""
+    """OR: each of several sentences, in different pieces, is enough; the set is the answer."""
     world, read = _furnished(pieces, rng)
     wanted = [_sentence(world, piece, rng) for piece in islice(read, causes)]
     world.rate = lambda present: high if any(map(present, wanted)) else low
@@ -157,7 +164,7 @@ def any_of(causes: int, pieces: int, high: float, low: float, rng: Random) -> Wo
 
 
 def all_of(causes: int, pieces: int, high: float, low: float, rng: Random) -> World:
-    """AND: several sentences, in different pieces, are all needed; any of them is an exact headline."""
+    """AND: several sentences, in different pieces, are all needed; each is an exact headline."""
     world, read = _furnished(pieces, rng)
     wanted = [_sentence(world, piece, rng) for piece in islice(read, causes)]
     world.rate = lambda present: high if all(map(present, wanted)) else low
@@ -166,7 +173,7 @@ def all_of(causes: int, pieces: int, high: float, low: float, rng: Random) -> Wo
 
 
 def masked(pieces: int, high: float, low: float, rng: Random) -> World:
-    """The cause overrules a restraint in another paragraph of its piece: without both, nothing changes."""
+    """The cause overrules a restraint in another paragraph: without both, nothing changes."""
     world, read = _furnished(pieces, rng)
     first, second = rng.sample(world.children(next(read)), 2)
     return _restrained(
@@ -188,7 +195,7 @@ def _restrained(world: World, cause: int, restraint: int, high: float, low: floa
 
 
 def beside(pieces: int, high: float, low: float, rng: Random) -> World:
-    """The cause stands in the piece that holds the data: without the piece, the lookup is repeated."""
+    """The cause stands in the piece with the data: without the piece, the lookup is repeated."""
     world, _ = _furnished(pieces, rng)
     assert world.data is not None
     root = world.data >> _ROOT << _ROOT
@@ -208,14 +215,14 @@ def twice(pieces: int, high: float, low: float, rng: Random) -> World:
 
 
 def fragile(pieces: int, breaks: float, rng: Random) -> World:
-    """One cause 1→0, and a model that only says it cannot go on without `breaks` of what was read."""
+    """One cause 1→0, and a model that cannot go on without `breaks` of what was read."""
     world = single(pieces, 1.0, 0.0, rng)
     world.breaks = breaks
     return world
 
 
 def gutted(pieces: int, high: float, rng: Random) -> World:
-    """No cause, two required inputs, and a model that cannot go on without half of what was read."""
+    """No cause, two required inputs; the model cannot go on without half of what was read."""
     world, _ = _furnished(pieces, rng)
     world.rate = lambda _: high
     world.breaks = 0.5

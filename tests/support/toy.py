@@ -1,4 +1,4 @@
-"""A toy context for the search: named texts, a scripted model, and a driver that answers batches from it."""
+"""A toy context for the search: named texts, a scripted model, and a driver."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ OTHER = Seen(Reaction.OTHER_CALL)
 class Toy:
     """A tree of named pieces: ``Toy({"system": {}, "mail": {"mail p1": {"greeting": {}}}})``.
 
-    Top-level names that start with ``system`` or ``user`` are given; the first of each and the last top-level
-    piece stand apart; everything that is not given was read.
+    Top-level names that start with ``system`` or ``user`` are given; the first of each and the last
+    top-level piece stand apart; everything that is not given was read.
     """
 
     def __init__(self, shape: Mapping[str, object]) -> None:
@@ -77,7 +77,7 @@ class Toy:
         return piece == self.roots[-1] or (self.given(piece) and piece in self.roots)
 
     def size(self, piece: int) -> int:
-        return 80
+        return len(self.names[piece])
 
     def present(self, change: Change) -> Present:
         """Whether a named text still stands, with its power, in the changed context."""
@@ -108,7 +108,9 @@ class Drive:
     def __post_init__(self) -> None:
         self.procedure = Procedure(self.toy, self.options)
 
-    def run(self, steps: int | None = None, answer: Callable[[Batch], Answers] | None = None) -> SearchResult:
+    def run(
+        self, steps: int | None = None, answer: Callable[[Batch], Answers] | None = None
+    ) -> SearchResult:
         """Drive it to its end, or close it after so many steps and ask for the partial result."""
         search = self.procedure.run()
         answers: Answers | None = None
@@ -151,9 +153,18 @@ def inbox() -> tuple[Toy, Model]:
             "system": {"be helpful": {}, "be brief": {}},
             "user": {"sort my mail": {}, "thanks": {}},
             "list_emails": {"three mails": {}},
-            "read_email 1": {"newsletter": {"hello": {}, "news": {}}, "footer": {"bye": {}, "unsubscribe": {}}},
-            "read_email 2": {"invoice": {"dear sir": {}, "amount due": {}}, "details": {"iban": {}, "date": {}}},
-            "read_email 3": {"chat": {"how are you": {}, "all well": {}}, "note": {"file it now": {}, "ps": {}}},
+            "read_email 1": {
+                "newsletter": {"hello": {}, "news": {}},
+                "footer": {"bye": {}, "unsubscribe": {}},
+            },
+            "read_email 2": {
+                "invoice": {"dear sir": {}, "amount due": {}},
+                "details": {"iban": {}, "date": {}},
+            },
+            "read_email 3": {
+                "chat": {"how are you": {}, "all well": {}},
+                "note": {"file it now": {}, "ps": {}},
+            },
             "newest": {"ok": {}},
         }
     )

@@ -26,7 +26,7 @@ def test_agrees_with_scipy(table):
 
 @given(tables())
 def test_more_kept_decisions_are_never_more_significant(table):
-    """p rises with every kept decision among the changed runs."""
+    """The p rises with every kept decision among the changed runs."""
     k, n, kb, nb = table
     if k < n:
         assert fisher_less(k, n, kb, nb) <= fisher_less(k + 1, n, kb, nb)

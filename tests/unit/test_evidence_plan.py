@@ -41,7 +41,7 @@ def test_error_of_one_changed_context_that_does_nothing(wide):
 
 
 def test_the_proof_notices_a_plan_that_spends_too_much():
-    """With the full share at every look the same enumeration shows an error above α: it can fail."""
+    """With the full share at every look the enumeration shows too large an error: it can fail."""
     greedy = Looks(tuple((size, 1.0) for size in CONSISTENT.sizes))
 
     def plan(runs):
@@ -60,7 +60,8 @@ def test_enumeration_is_what_trying_every_sequence_gives():
 
     def claimed(baseline, runs):
         return any(
-            fisher_less(sum(runs[:n]), n, sum(baseline), len(baseline)) <= share * ALPHA / SLOTS * 10
+            fisher_less(sum(runs[:n]), n, sum(baseline), len(baseline))
+            <= share * ALPHA / SLOTS * 10
             for n, share in looks.shares
         )
 
@@ -70,7 +71,9 @@ def test_enumeration_is_what_trying_every_sequence_gives():
     def sequences(n):
         return product((True, False), repeat=n)
 
-    baselines = [b for b in sequences(4) if sum(b) > 2] + [b for b in sequences(6) if sum(b[:4]) <= 2]
+    baselines = [b for b in sequences(4) if sum(b) > 2] + [
+        b for b in sequences(6) if sum(b[:4]) <= 2
+    ]
     for rate in (0.3, 0.8):
         brute = sum(
             weight(b, rate) * weight(r, rate)

@@ -83,7 +83,7 @@ def test_lost_runs_never_break_it(seed, loss, deterministic):
 
 
 def test_a_change_that_leaves_no_valid_request():
-    """A piece that cannot be removed is left alone after two empty answers; the rest is searched."""
+    """A piece that cannot be removed is left alone after two empty answers, and only that."""
     toy, model = inbox()
     drive = Drive(toy, model)
     blocked = Change(frozenset({toy["list_emails"]}))
@@ -132,7 +132,11 @@ def test_five_thousand_pieces(cause):
 
     def answer(batch):
         return [
-            [SAME if ask.change.pieces.isdisjoint(holders) or ask.change.wording is Wording.QUOTE else OTHER]
+            [
+                SAME
+                if ask.change.pieces.isdisjoint(holders) or ask.change.wording is Wording.QUOTE
+                else OTHER
+            ]
             * ask.runs
             for ask in batch
         ]
@@ -144,7 +148,7 @@ def test_five_thousand_pieces(cause):
 
 
 def test_everything_matters():
-    """When every removal turns the decision, nothing is singled out as *the* cause beyond what is tested."""
+    """When every removal turns the decision, only what was tested is claimed."""
     toy = Toy({"system": {}, "user": {}, **{f"page {i}": {} for i in range(60)}})
     drive = Drive(toy, lambda present: SAME if all(map(present, toy.names)) else STOPS)
     asked = 0
@@ -171,7 +175,9 @@ def test_at_most_so_many_pieces_are_tested():
 def test_forty_slots_and_no_more():
     """With all slots taken nothing else is claimed, however clear it looks."""
     toy = Toy({f"page {i}": {} for i in range(12)})
-    drive = Drive(toy, lambda present: SAME if all(map(present, toy.names)) else OTHER, SearchOptions(slots=3))
+    drive = Drive(
+        toy, lambda present: SAME if all(map(present, toy.names)) else OTHER, SearchOptions(slots=3)
+    )
     result = drive.run()
     assert len(result.claims) == 3
     assert result.slots == 3

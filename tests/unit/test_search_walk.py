@@ -65,7 +65,7 @@ class TestInbox:
         }
 
     def test_it_takes_seven_rounds_and_forty_calls_to_the_verdict(self, drive):
-        """Baseline 18, seven pieces twice, two levels of two, 2 to confirm, 1 more for each other suspect."""
+        """Baseline 18, seven pieces twice, two levels of two, 2 to confirm, 1 for each required."""
         described = sum(ask.runs for ask in drive.batches[-1])
         assert (len(drive.batches), drive.calls - described) == (7, 18 + 14 + 4 + 2 + 2)
 
@@ -78,9 +78,13 @@ class TestInbox:
         assert {len(a.change.pieces) for a in second[1:]} == {1}
 
     def test_the_claim_says_how_it_was_reached(self, drive):
-        """Levels from the whole mail down, the look that settled it, what it did when quoted and alone."""
+        """Levels from the whole mail down, the look that settled it, and the rechecks."""
         claim = next(c for c in drive.result.claims if c.headline)
-        assert [drive.toy.names[p] for p, _ in claim.narrowed] == ["read_email 3", "note", "file it now"]
+        assert [drive.toy.names[p] for p, _ in claim.narrowed] == [
+            "read_email 3",
+            "note",
+            "file it now",
+        ]
         assert (claim.claimed_at.same, claim.claimed_at.runs) == (0, 3)
         assert claim.claimed_p == pytest.approx(1 / 1330)
         assert claim.claimed_p <= claim.level
@@ -127,7 +131,7 @@ def test_what_is_only_needed_is_no_cause():
 
 
 def test_a_cause_beside_the_data_it_needs():
-    """Removing the whole result only makes the model look again; the sentence in it is found all the same."""
+    """Without the whole result the model only looks again; the sentence in it is found."""
     toy, _ = inbox()
 
     def model(present):
@@ -184,7 +188,7 @@ def test_full_search_narrows_both():
 
 @pytest.mark.parametrize("restraint", ["all well", "ps"])
 def test_a_cause_masked_by_its_neighbour(restraint):
-    """A sentence that overrules another: removing their piece changes nothing, removing it alone does."""
+    """A sentence overrules another: without their piece nothing changes, without it alone all."""
     toy, _ = inbox()
     drive = Drive(
         toy,
@@ -223,7 +227,7 @@ def test_temperature_0_needs_two_runs_of_everything():
 
 
 def test_temperature_0_that_is_none():
-    """Two runs that differ void everything seen so far; the sampled search starts with a new baseline."""
+    """Two runs that differ void everything seen so far; the sampled search begins anew."""
     toy, model = inbox()
     drive = Drive(toy, model, SearchOptions(deterministic=True))
 
@@ -240,7 +244,7 @@ def test_temperature_0_that_is_none():
 
 
 def test_a_model_that_changes_meanwhile_is_noticed():
-    """The last runs of the unchanged context disagree with the first: a warning, no other verdict."""
+    """When the last runs of the unchanged context disagree with the first, there is a warning."""
     toy, model = inbox()
     drive = Drive(toy, model)
 
@@ -265,7 +269,7 @@ def test_replies_that_are_no_answer_make_no_cause():
 
 
 def test_an_order_in_the_system_prompt_is_a_cause_when_another_call_follows_without_it():
-    """Given text that turns one call into another is a headline; given text without which it asks is none."""
+    """Given text without which another call follows is a headline."""
     toy, _ = inbox()
     drive = Drive(toy, lambda present: SAME if present("be brief") else OTHER)
     drive.run()
@@ -280,7 +284,10 @@ def test_a_nudge_is_no_cause():
 
     def answer(batch):
         page = Change(frozenset({toy["page"]}))
-        return [[next(without_page, SAME) if a.change == page else SAME for _ in range(a.runs)] for a in batch]
+        return [
+            [next(without_page, SAME) if a.change == page else SAME for _ in range(a.runs)]
+            for a in batch
+        ]
 
     result = drive.run(answer=answer)
     assert roles(drive) == {frozenset({"page"}): Role.CONTRIBUTES}
@@ -288,7 +295,7 @@ def test_a_nudge_is_no_cause():
 
 
 def test_many_pieces_are_removed_in_groups_and_lookups_taken_out():
-    """Twenty pieces: eight groups; the one whose lookup is repeated is tested alone, without a search for it."""
+    """Twenty pieces make eight groups; the one whose lookup is repeated is taken out by name."""
     shape = {"system": {}, "user": {}, **{f"page {i}": paragraphs(f"p{i}.") for i in range(18)}}
     toy = Toy(shape)
 
@@ -314,6 +321,5 @@ def test_an_order_in_the_newest_of_many_pieces():
     drive.run()
     assert headline(drive) == {"page 17"}
     assert all(
-        toy["page 17"] not in a.change.pieces or len(a.change.pieces) == 1
-        for a in drive.batches[1]
+        toy["page 17"] not in a.change.pieces or len(a.change.pieces) == 1 for a in drive.batches[1]
     )
