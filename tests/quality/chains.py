@@ -1,7 +1,8 @@
 """Planted chains: worlds in a row, each a decision whose cause was brought by the next one.
 
-The real walk (:mod:`runtape.attribution.chain`) goes back over them, the real procedure searches each
-of them, and one budget is shared by all. What a world has beside those of :mod:`tests.quality.worlds`:
+The real walk (:mod:`runtape.attribution.chain`) goes back over them, the real procedure searches
+each of them, and one budget is shared by all. What a world has beside those of
+:mod:`tests.quality.worlds`:
 
 - Half of the earlier decisions were made with words of the model's own before them. These carry the
   cause forward: the decision is made as long as the cause *or* the words stand there. Upstream they
@@ -127,7 +128,7 @@ def planted(links: int, pieces: int, high: float, low: float, rng: Random) -> Pl
 
 
 def chain_free(pieces: int, high: float, low: float, rng: Random) -> Planted:
-    """The final decision has a cause, the one that brought it has none: it may depend on nothing."""
+    """The final decision has a cause, the one that brought it none: it may depend on nothing."""
     final = _caused(pieces, high, low, rng, words=False)
     behind = _asked_for(pieces, high, rng)
     if rng.random() < 0.5:
