@@ -1,0 +1,58 @@
+"""A saved report opened again, with what the model saw when its trace is still at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from runtape.context import Context, build_context
+from runtape.errors import RuntapeError, UsageError
+from runtape.jsonio import loads
+from runtape.reports.why_report import WhyReport
+from runtape.reports.why_restore import restore_why
+from runtape.workbench.traces import Trace, open_trace
+
+
+def open_report(path: Path) -> WhyReport:
+    """Read what ``runtape why --json`` printed; raises UsageError when it is something else."""
+    try:
+        document = loads(path.read_bytes())
+    except OSError as error:
+        raise UsageError(
+            f"cannot read {path}: {error.strerror or error}", path=str(path)
+        ) from error
+    except ValueError as error:
+        raise UsageError(
+            f"{path} is not JSON: {error}",
+            hint="save a report with: runtape why TRACE EVENT --json > report.json",
+            path=str(path),
+        ) from error
+    return restore_why(document)
+
+
+def find_context(report: WhyReport, beside: Path, folder: Path) -> Context | None:
+    """What the model saw, from the trace the report names; None when that trace is not at hand.
+
+    Args:
+        report: a saved report.
+        beside: folder of the saved report: a relative path may be meant from there.
+        folder: folder of traces.
+    """
+    for trace in _candidates(report, beside, folder):
+        if trace.run_id != report.subject.run_id:
+            continue
+        try:
+            return build_context(trace.tape, report.investigation.decision.request)
+        except RuntapeError:
+            return None
+    return None
+
+
+def _candidates(report: WhyReport, beside: Path, folder: Path) -> Iterator[Trace]:
+    recorded = Path(report.subject.path)
+    for path in (recorded, beside / recorded, folder / recorded.name, beside / recorded.name):
+        if path.is_file():
+            try:
+                yield open_trace(path, folder=folder)
+            except RuntapeError:
+                continue
