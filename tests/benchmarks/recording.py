@@ -1,4 +1,4 @@
-"""What recording costs the agent: CPU with a recorder less CPU without, against a transport in process.
+"""What recording costs the agent: CPU with a recorder less CPU without, no network.
 
 Aims: 100 µs a call at a 1 kB body, growing with what is new and not with the history; about 1 µs a
 chunk while a stream runs. The agent's own cost (httpx2 alone) is printed beside it.
@@ -62,7 +62,7 @@ class Transport(httpx2.BaseTransport):
         self.headers = {"content-type": content_type, "x-request-id": "req_1"}
         self.chunks = chunks
 
-    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+    def handle_request(self, _request: httpx2.Request) -> httpx2.Response:
         return httpx2.Response(200, headers=self.headers, stream=Stream(self.chunks))
 
 
@@ -95,7 +95,8 @@ def _stream_rows() -> Iterator[str]:
     body = dumps({"model": "m", "stream": True, "messages": [{"role": "user", "content": "Hi"}]})
     alone, added = _compare(transport, lambda client: _read(client, body, len(chunks)))
     yield f"a stream of {CHUNKS:,} chunks of {len(one)} bytes"
-    yield f"  each chunk while it runs      {alone / CHUNKS * 1e6:>10.2f} µs{added / CHUNKS * 1e6:>15.2f} µs"
+    each, more = (seconds / CHUNKS * 1e6 for seconds in (alone, added))
+    yield f"  each chunk while it runs      {each:>10.2f} µs{more:>15.2f} µs"
     alone, added = _compare(transport, lambda client: _read_out(client, body))
     yield f"  all of it, folded at the end  {alone * 1e3:>10.2f} ms{added * 1e3:>15.2f} ms"
 
@@ -106,10 +107,8 @@ def _body(messages: int) -> bytes:
     return dumps({"messages": talk, "model": "gpt-4o-mini", "temperature": 0})
 
 
-def _compare(
-    transport: Transport, work: Callable[[httpx2.Client], float]
-) -> tuple[float, float]:
-    """CPU seconds of `work` without a recorder, and what one adds: the least of alternating runs."""
+def _compare(transport: Transport, work: Callable[[httpx2.Client], float]) -> tuple[float, float]:
+    """CPU seconds of `work` alone, and what a recorder adds: the least of alternating runs."""
     alone, recorded = [], []
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(REPEATS):
