@@ -169,7 +169,8 @@ class WhyScreen(JobScreen):
         self._report = self._problem = None
         self.rows.show(self.heat)
         self.document.set_tints(dict.fromkeys(self.document.model.tints, Tint.NONE))
-        self.paint(slow=False)
+        self._show_head()
+        self._show_details()
 
     # The context beside the rows
 
@@ -201,7 +202,7 @@ class WhyScreen(JobScreen):
         decision = self._job.decision if self._job is not None else None
         lines: list[Line] = []
         if decision is not None:
-            lines += [question_line(decision, columns), baseline_line(self.heat)]
+            lines += [question_line(decision, columns), baseline_line(self.heat, columns)]
         self.head.set(*lines, *self._answer(columns))
 
     def _answer(self, columns: int) -> list[Line]:

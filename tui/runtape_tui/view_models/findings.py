@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runtape.attribution.facts import Calls, Cause, Mode, PieceState
+from runtape.attribution.facts import BaselineChanged, Calls, Cause, Mode, PieceState
 from runtape.decision import Decision
 from runtape.evidence import wilson
 from runtape.reports.causes import check_rows, evidence_words
@@ -55,9 +55,9 @@ def question_line(decision: Decision, columns: int, asked: str = "why") -> Line:
     return line(Span(head, Tone.QUIET), Span(words, Tone.STRONG))
 
 
-def baseline_line(heat: Heatmap) -> Line:
+def baseline_line(heat: Heatmap, columns: int) -> Line:
     """How often the unchanged context gives the decision, and what a claim has to reach."""
-    told, counts = heat.progress.baseline, heat.baseline
+    counts = heat.baseline
     head = Span(f"{'unchanged':<{_WORD}} ", Tone.QUIET)
     if not counts.runs:
         return line(head, Span("not asked yet", Tone.QUIET))
@@ -68,12 +68,22 @@ def baseline_line(heat: Heatmap) -> Line:
         Span(f"{bar.possible}{bar.rest} ", Tone.QUIET),
         rated(counts),
     ]
-    if told.level is not None and told.slots is not None and told.mode is not Mode.DETERMINISTIC:
-        limit = f" · claim: p ≤ {p_value(told.level)} · {told.slots} variants"
-        parts.append(Span(limit, Tone.QUIET))
-    if told.mode is not None:
-        parts.append(Span(f" · {_MODES[told.mode]}", Tone.QUIET))
+    room = columns - _WORD - 1 - _BAR - 1 - len(rated(counts))
+    for words in _terms(heat.progress.baseline):
+        room -= len(words) + 3
+        if room >= 0:
+            parts.append(Span(f" · {words}", Tone.QUIET))
     return line(*parts)
+
+
+def _terms(told: BaselineChanged) -> Iterator[str]:
+    """What holds for every test, the most important first."""
+    if told.level is not None and told.mode is not Mode.DETERMINISTIC:
+        yield f"claim: p ≤ {p_value(told.level)}"
+    if told.mode is not None:
+        yield _MODES[told.mode]
+    if told.slots is not None and told.mode is not Mode.DETERMINISTIC:
+        yield f"corrected for {told.slots} variants"
 
 
 def activity_line(heat: Heatmap, columns: int) -> Line:
