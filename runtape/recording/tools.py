@@ -56,10 +56,13 @@ class Tools:
         if not self._journal.closed:
             with self._journal.guard(f"a call of {name}"):
                 plain, full = _bound(signature, called)
-                arguments = encode(plain).value
+                arguments, complete = encode(plain).value, encode(full).value
                 unit = units.serving(self._journal, name)
                 call_id = None if unit is None else unit.call_id
-                call_id = call_id or self._pending.take(name, (arguments, encode(full).value))
+                if call_id is None:
+                    # Frameworks pass defaults that the model left out.
+                    needed = _without_defaults(signature, complete)
+                    call_id = self._pending.take(name, (arguments, complete, needed))
                 return self.begin(name, arguments, call_id, unit)
         return Run(self._journal, name, None)
 
@@ -146,6 +149,16 @@ def _bound(signature: inspect.Signature | None, called: Called) -> tuple[Json, J
     plain = _by_name(bound)
     bound.apply_defaults()
     return plain, _by_name(bound)
+
+
+def _without_defaults(signature: inspect.Signature | None, arguments: Json) -> Json:
+    """The arguments (in JSON form) but for those that are what they would be anyway."""
+    parameters = {} if signature is None else signature.parameters
+    return {
+        name: value
+        for name, value in arguments.items()
+        if name not in parameters or value != encode(parameters[name].default).value
+    }
 
 
 def _by_name(bound: inspect.BoundArguments) -> Json:

@@ -20,7 +20,6 @@ from runtape.dialects.base import Reply, Stop, ToolCall, Usage
 from runtape.jsonio import Json
 from runtape.recording.holders import http_holders
 from tests.support.call_shapes import settled
-from tests.support.recorded import API_KEY
 
 SYSTEM = "You look after the beds of a nursery. Use the tools."
 TASK = "Look at bed a, bed b and bed c, and water what is dry."
@@ -134,99 +133,3 @@ def close_sync(*clients: Any) -> None:
             http = getattr(holder, name)
             if not hasattr(http, "aclose"):
                 http.close()
-
-
-# OpenAI Agents SDK
-
-
-async def agents_sdk(bench: Bench, *, api: str = "chat", stream: bool = False) -> Any:
-    """An agent of the OpenAI Agents SDK, on chat completions or responses."""
-    from agents import (  # noqa: PLC0415 - each framework is imported where it is there
-        Agent,
-        OpenAIChatCompletionsModel,
-        OpenAIResponsesModel,
-        Runner,
-        function_tool,
-        set_tracing_disabled,
-    )
-    from openai import AsyncOpenAI  # noqa: PLC0415
-
-    set_tracing_disabled(disabled=True)
-    client = bench.client(AsyncOpenAI(api_key=API_KEY, base_url=f"{bench.url}/v1", max_retries=0))
-    model_class = OpenAIChatCompletionsModel if api == "chat" else OpenAIResponsesModel
-    tools = [function_tool(bench.tool(tool)) for tool in (read_sensor, open_valve)]
-    agent = Agent(
-        name="gardener",
-        instructions=SYSTEM,
-        model=model_class(model="m", openai_client=client),
-        tools=tools,
-    )
-    try:
-        if stream:
-            result = Runner.run_streamed(agent, TASK)
-            events = [event.type async for event in result.stream_events()]
-        else:
-            result, events = await Runner.run(agent, TASK), []
-        items = [type(item).__name__ for item in result.new_items]
-        return result.final_output, items, events, result.to_input_list()
-    finally:
-        await client.close()
-
-
-# pydantic-ai
-
-
-async def pydantic_ai(bench: Bench, *, provider: str = "openai", stream: bool = False) -> Any:
-    """An agent of pydantic-ai over OpenAI or Anthropic."""
-    from pydantic_ai import Agent  # noqa: PLC0415
-
-    model, client = _pydantic_model(bench, provider)
-    agent = Agent(model, instructions=SYSTEM, tools=[read_sensor, open_valve])
-    try:
-        if stream:
-            async with agent.run_stream(TASK) as result:
-                pieces = [text async for text in result.stream_text(debounce_by=None)]
-                messages = result.all_messages()
-        else:
-            done = await agent.run(TASK)
-            pieces, messages = [done.output], done.all_messages()
-        return pieces, [[type(p).__name__ for p in message.parts] for message in messages]
-    finally:
-        await client.close()
-
-
-def _pydantic_model(bench: Bench, provider: str) -> tuple[Any, Any]:
-    if provider == "openai":
-        from openai import AsyncOpenAI  # noqa: PLC0415
-        from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415
-        from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
-
-        client: Any = AsyncOpenAI(api_key=API_KEY, base_url=f"{bench.url}/v1", max_retries=0)
-        client = bench.client(client)
-        return OpenAIChatModel("m", provider=OpenAIProvider(openai_client=client)), client
-    from anthropic import AsyncAnthropic  # noqa: PLC0415
-    from pydantic_ai.models.anthropic import AnthropicModel  # noqa: PLC0415
-    from pydantic_ai.providers.anthropic import AnthropicProvider  # noqa: PLC0415
-
-    client = bench.client(AsyncAnthropic(api_key=API_KEY, base_url=bench.url, max_retries=0))
-    return AnthropicModel("m", provider=AnthropicProvider(anthropic_client=client)), client
-
-
-# Loops of one's own, over SDKs whose wire is that of OpenAI
-
-TOOLS = [
-    {
-        "type": "function",
-        "function": {
-            "name": tool.__name__,
-            "description": str(tool.__doc__),
-            "parameters": {
-                "type": "object",
-                "properties": {"bed": {"type": "string"}},
-                "required": ["bed"],
-            },
-        },
-    }
-    for tool in (read_sensor, open_valve)
-]
-MESSAGES = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": TASK}]

@@ -192,7 +192,10 @@ def test_results_that_can_be_read_once(recorder):
 
 
 def test_the_models_id_of_a_call(recorder):
-    """A call that the latest reply asks for gets the model's id, equal calls one after another."""
+    """A call that the latest reply asks for gets the model's id, equal calls one after another.
+
+    Calls are equal whether they leave a default out or say it: frameworks fill defaults in.
+    """
 
     @recorder.tool
     def look_up(query, limit=3):
@@ -210,7 +213,7 @@ def test_the_models_id_of_a_call(recorder):
     look_up("kiln")
     look_up("glaze")
     ids = [payload["call_id"] for payload in payloads_on(recorder.path, "tool_call")]
-    assert ids == ["call_b", None, "call_a", None, None]
+    assert ids == ["call_b", "call_c", "call_a", None, None]
 
 
 def test_only_the_latest_reply_counts(recorder):
