@@ -102,6 +102,9 @@ class Tree(Protocol):
     def apart(self, piece: int) -> bool:
         """Whether it is kept out of groups: the system prompt, first user text, newest message."""
 
+    def aside(self, piece: int) -> bool:
+        """Whether it seldom decides anything: a tool's definition, arguments of an earlier call."""
+
     def read(self, piece: int) -> bool:
         """Whether it was read by a tool (in a tool result)."""
 

@@ -1,8 +1,9 @@
 """Pass C: which top-level pieces matter at all?
 
-Few pieces are removed one by one. Many are removed in groups, and a group whose removal matters
-gives up its members one at a time, by the lookup that a reply repeats or by bisection, until what
-is left does not matter. Runs of groups steer the search; they are never evidence for anything.
+Few pieces are removed one by one. Many are removed in groups (tool definitions and arguments of
+earlier calls always), and a group whose removal matters gives up its members one at a time, by the
+lookup that a reply repeats or by bisection, until what is left does not matter. Runs of groups
+steer the search; they are never evidence for anything.
 """
 
 from __future__ import annotations
@@ -31,8 +32,24 @@ _DERAILED = 0.75
 """Share of hot groups that says: the model cannot go on with so much missing."""
 
 
+_ASIDE_GROUPS = 2
+"""Groups of tool definitions and arguments of earlier calls: many pieces, seldom the reason."""
+
+
 def screen(ledger: Ledger, pieces: Sequence[int]) -> Steps[list[int]]:
     """The pieces whose removal seems to matter."""
+    aside = [p for p in pieces if ledger.tree.aside(p)]
+    main = [p for p in pieces if not ledger.tree.aside(p)]
+    parts = yield from together(
+        (
+            _screen_main(ledger, main),
+            *(take_apart(ledger, group) for group in deal(aside, _ASIDE_GROUPS)),
+        )
+    )
+    return [p for part in parts for p in part]
+
+
+def _screen_main(ledger: Ledger, pieces: Sequence[int]) -> Steps[list[int]]:
     if len(pieces) <= _FEW:
         return (yield from screen_singly(ledger, pieces))
     apart = [p for p in pieces if ledger.tree.apart(p)]

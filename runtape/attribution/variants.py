@@ -16,6 +16,9 @@ QUOTED = "quoted"
 """Name of the recheck that keeps a text but quotes it as data."""
 
 
+_ASIDE = (PieceKind.TOOL_CALL, PieceKind.TOOL_DEFINITION)
+
+
 class PieceTree:
     """A context as the search's tree; pieces in `expand` give way to their parts.
 
@@ -69,6 +72,10 @@ class PieceTree:
     def apart(self, piece: int) -> bool:
         """Whether it is never removed in a group."""
         return piece in self._apart
+
+    def aside(self, piece: int) -> bool:
+        """Whether it is a tool's definition, or arguments of an earlier call."""
+        return self._context.by_id(piece).kind in _ASIDE
 
     def read(self, piece: int) -> bool:
         """Whether it was read by a tool."""

@@ -73,6 +73,10 @@ class Decision:
         """The model's own words were not read."""
         return self.world.read(piece) and _root(piece) != self.words
 
+    def aside(self, piece: int) -> bool:
+        """As in the world."""
+        return self.world.aside(piece)
+
     def apart(self, piece: int) -> bool:
         """As in the world."""
         return self.world.apart(piece)

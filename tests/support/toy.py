@@ -73,6 +73,9 @@ class Toy:
     def read(self, piece: int) -> bool:
         return not self.given(piece)
 
+    def aside(self, piece: int) -> bool:  # noqa: ARG002 - no such pieces here
+        return False
+
     def apart(self, piece: int) -> bool:
         return piece == self.roots[-1] or (self.given(piece) and piece in self.roots)
 
