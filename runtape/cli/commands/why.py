@@ -13,6 +13,7 @@ from runtape.attribution.facts import Fact, Finished, Investigation, Verdict
 from runtape.attribution.options import WhyOptions
 from runtape.cli.asking import Asked, confirm
 from runtape.cli.entry import Exit
+from runtape.cli.files import write_pages
 from runtape.cli.options import EventCommand, asking, event_argument, trace_argument
 from runtape.cli.output import columns, json_text, print_json, print_sheet
 from runtape.cli.running import drive, live_view
@@ -59,6 +60,12 @@ _EXITS = {
     "--dry", is_flag=True, help="Say what would be tested and what it costs; ask nothing."
 )
 @click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Also write the report as a page that needs nothing else.",
+)
+@click.option(
     "--stream", is_flag=True, help="Every fact as a JSON line, the report as the last one."
 )
 @asking
@@ -81,6 +88,9 @@ def command(*, trace: str, event: str, folder: Path | None, as_json: bool, **fla
         print_json(why_document(report))
     elif not flags["stream"]:
         print_sheet(why_sheet(report, columns()))
+    if flags["html"]:
+        context = None if isinstance(job.context, IncompleteContext) else job.context
+        write_pages(report, context, html=flags["html"])
     return _exit(report)
 
 

@@ -22,6 +22,7 @@ _LEGEND = (
     PieceState.CONTRIBUTES,
     PieceState.SUSPECTED,
     PieceState.NO_EFFECT,
+    PieceState.IN_GROUP,
 )
 
 
@@ -116,12 +117,14 @@ def _runs(runs: Sequence[Run]) -> Iterator[Child]:
 
 
 def _stretch(run: Stretch) -> Element:
+    """A tested stretch; one around others leaves colour and count to them."""
+    outer = any(not isinstance(part, str) for part in run.parts)
     return tag(
         "mark",
         tag("span", numbers(run.piece, run.heat), class_="tip", role="note"),
         _runs(run.parts),
-        count(run.heat),
-        class_=f"stretch {tone(run.heat)}",
+        None if outer else count(run.heat),
+        class_=f"stretch {'outer' if outer else tone(run.heat)}",
         tabindex=0,
         id=anchor(run.piece),
     )

@@ -47,8 +47,10 @@ class StyleSheet:
     text: str
 
     def __post_init__(self) -> None:
-        if "<" in self.text:
-            raise ValueError("a style sheet without < cannot end its element")
+        if "<" in self.text or "&" in self.text:
+            raise ValueError(
+                "a style sheet with < or & could end its element, or mean another text"
+            )
 
 
 def tag(

@@ -1,0 +1,36 @@
+"""Files that a command writes because it was asked to."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from runtape.cli.output import note
+from runtape.context import Context
+from runtape.reports.why_report import WhyReport
+
+STANDARD_OUTPUT = Path("-")
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write `text` as UTF-8 and say so; ``-`` is standard output. Raises OSError."""
+    if path == STANDARD_OUTPUT:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode())
+        return
+    path.write_bytes(text.encode())
+    note(f"wrote {path}")
+
+
+def write_pages(
+    report: WhyReport, context: Context | None, *, html: Path | None, svg: Path | None = None
+) -> None:
+    """Write the page and the picture that were asked for."""
+    if html:
+        from runtape.reports.html.page import why_page  # noqa: PLC0415 - only where asked for
+
+        write_file(html, why_page(report, context))
+    if svg:
+        from runtape.reports.html.picture import why_picture  # noqa: PLC0415 - same
+
+        write_file(svg, why_picture(report, context))
