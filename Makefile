@@ -3,8 +3,11 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+# Agents of other frameworks: many packages, so they have an environment of their own.
+FRAMEWORKS_VENV  ?= .venv-frameworks
+FRAMEWORKS_READY := $(FRAMEWORKS_VENV)/.ready
 
-.PHONY: demo test check lint types contracts format bench quality clean
+.PHONY: demo test check lint types contracts format bench quality frameworks clean
 
 demo: $(READY)
 	@$(BIN)/runtape demo
@@ -34,11 +37,23 @@ bench: $(READY)
 quality: $(READY)
 	$(BIN)/python -m tests.quality
 
+frameworks: $(FRAMEWORKS_READY)
+	$(FRAMEWORKS_VENV)/bin/python -m pytest tests/integration/test_frameworks.py \
+		tests/integration/test_langchain.py tests/integration/test_langchain_told.py \
+		tests/integration/test_langgraph.py
+
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(FRAMEWORKS_VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable ".[openai,anthropic,prices]" --group dev
+	@touch $@
+
+$(FRAMEWORKS_READY): pyproject.toml
+	$(PYTHON) -m venv $(FRAMEWORKS_VENV)
+	$(FRAMEWORKS_VENV)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(FRAMEWORKS_VENV)/bin/python -m pip install --quiet \
+		--editable ".[openai,anthropic]" --group frameworks
 	@touch $@
