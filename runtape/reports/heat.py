@@ -208,7 +208,7 @@ def _heats(found: Investigation) -> dict[int, Heat]:
     heats = {result.piece.id: Heat(result.state, result.tally, result.p) for result in found.pieces}
     for piece in found.untested:
         heats.setdefault(piece.id, Heat(PieceState.UNTESTED, Tally()))
-    for cause in found.causes:
+    for cause in sorted(found.causes, key=lambda cause: cause.headline):  # the answer has its say
         state = _CLAIMED.get(cause.role, PieceState.CAUSE)
         for piece in cause.pieces:
             alone = len(cause.pieces) == 1
