@@ -32,8 +32,8 @@ _DERAILED = 0.75
 """Share of hot groups that says: the model cannot go on with so much missing."""
 
 
-_ASIDE_GROUPS = 2
-"""Groups of tool definitions and arguments of earlier calls: many pieces, seldom the reason."""
+_ASIDE = 8
+"""Size of groups of tool definitions and arguments of earlier calls: seldom the reason."""
 
 
 def screen(ledger: Ledger, pieces: Sequence[int]) -> Steps[list[int]]:
@@ -43,7 +43,7 @@ def screen(ledger: Ledger, pieces: Sequence[int]) -> Steps[list[int]]:
     parts = yield from together(
         (
             _screen_main(ledger, main),
-            *(take_apart(ledger, group) for group in deal(aside, _ASIDE_GROUPS)),
+            *(take_apart(ledger, group) for group in deal(aside, 1 + len(aside) // (_ASIDE + 1))),
         )
     )
     return [p for part in parts for p in part]
