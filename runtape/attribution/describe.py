@@ -12,14 +12,18 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
+from runtape.attribution.claims import merit, reread
 from runtape.attribution.facts import Mode, Phase, PieceState, Role
 from runtape.attribution.ledger import CAUSES, UNCHANGED, Ledger, Steps, alone
-from runtape.attribution.protocol import Ask, Change, Claim, Reaction, Wording
-from runtape.attribution.roles import Rank, rank, usual_reaction
+from runtape.attribution.protocol import Ask, Change, Claim, Wording
+from runtape.attribution.roles import Rank, learn_need, rank
+from runtape.attribution.together import together
 from runtape.evidence import fisher_less
 from runtape.trials import Tally
 
 _RUNS = 5
+"""Runs of a recheck; it has its answer when the first ones agree."""
+_FIRST_RUNS = 3
 _SENTINELS = 3
 _TOP = 3
 """Claims that are rechecked."""
@@ -28,49 +32,44 @@ _DRIFT = 0.05
 
 
 def describe(ledger: Ledger) -> Steps[None]:
-    """Recheck, top up, and choose the claim that answers the question best."""
+    """Recheck, top up, and read the roles again."""
     yield from ledger.enter(Phase.DESCRIBE)
-    _drop_wholes(ledger)
-    _join(ledger)
-    ranked = sorted((c for c in ledger.claims if c.role in CAUSES), key=lambda c: _merit(ledger, c))
-    top = ranked[:_TOP]
+    causes = (c for c in ledger.claims if c.role in CAUSES)
+    top = sorted(causes, key=lambda c: merit(ledger, c))[:_TOP]
     before = ledger.tally(UNCHANGED)
     yield from ledger.run(_asks(ledger, top))
+    yield from ledger.run(_second_looks(ledger, top))
+    yield from together(learn_need(ledger, c.change) for c in top)
     ledger.claims[:] = [_described(ledger, c) if c in top else c for c in ledger.claims]
-    _choose_headline(ledger)
+    yield from reread(ledger)
     yield from _watch_drift(ledger, before)
-
-
-def _drop_wholes(ledger: Ledger) -> None:
-    """A claim on a part takes the place of the same claim on its whole."""
-    finer = {(step, claim.role) for claim in ledger.claims for step, _ in claim.narrowed[:-1]}
-    ledger.claims[:] = [
-        c for c in ledger.claims if not any((p, c.role) in finer for p in c.change.pieces)
-    ]
-
-
-def _join(ledger: Ledger) -> None:
-    """Several texts that are each needed: they cause it together."""
-    single = [c for c in ledger.claims if c.role in (Role.CAUSE, Role.MASKED)]
-    if len(single) > 1:
-        ledger.claims[:] = [
-            replace(c, role=Role.JOINT) if c in single else c for c in ledger.claims
-        ]
 
 
 def _asks(ledger: Ledger, top: list[Claim]) -> Iterator[Ask]:
     deterministic = ledger.mode is Mode.DETERMINISTIC
-    runs = 2 if deterministic else _RUNS
     yield Ask(UNCHANGED, _SENTINELS)
+    for change in _rechecks(ledger, top):
+        yield Ask(change, 2 if deterministic else _FIRST_RUNS)
+    for claim in () if deterministic else top:
+        yield Ask(claim.change, ledger.options.runs - ledger.evidence(claim.change).runs)
+
+
+def _second_looks(ledger: Ledger, top: list[Claim]) -> Iterator[Ask]:
+    """More runs of the rechecks that did not come out one way."""
+    for change in _rechecks(ledger, top):
+        tally = ledger.tally(change)
+        if 0 < tally.same < tally.runs:
+            yield Ask(change, _RUNS - tally.runs)
+
+
+def _rechecks(ledger: Ledger, top: list[Claim]) -> Iterator[Change]:
     for claim in top:
-        yield Ask(Change(claim.change.pieces, Wording.QUOTE), runs)
+        yield Change(claim.change.pieces, Wording.QUOTE)
         if not claim.change.pieces.isdisjoint(ledger.tree.roots):
-            yield Ask(Change(claim.change.pieces, Wording.OTHER_FILL), runs)
+            yield Change(claim.change.pieces, Wording.OTHER_FILL)
     for claim in top[:1]:
         if (skeleton := _all_but(ledger, claim)) != UNCHANGED:
-            yield Ask(skeleton, runs)
-    for claim in () if deterministic else ledger.claims:
-        yield Ask(claim.change, ledger.options.runs - ledger.evidence(claim.change).runs)
+            yield skeleton
 
 
 def _described(ledger: Ledger, claim: Claim) -> Claim:
@@ -104,30 +103,6 @@ def _outside(
     elif piece not in keep:
         for part in ledger.parts(piece):
             yield from _outside(ledger, part, keep, around)
-
-
-def _merit(ledger: Ledger, claim: Claim) -> tuple[object, ...]:
-    """Order of claims as answers, best first.
-
-    Narrowed as far as it goes, another call instead, read rather than given, disarmed by quoting,
-    effect.
-    """
-    tree = ledger.tree
-    quoted = ledger.tally(Change(claim.change.pieces, Wording.QUOTE))
-    return (
-        any(map(ledger.parts, claim.change.pieces)),
-        usual_reaction(ledger, claim.change) is not Reaction.OTHER_CALL,
-        not any(tree.read(p) for p in claim.change.pieces),
-        quoted.rate is None or not ledger.gauge.halves(quoted),
-        ledger.evidence(claim.change).rate or 0.0,
-    )
-
-
-def _choose_headline(ledger: Ledger) -> None:
-    causes = [c for c in ledger.claims if c.role in CAUSES]
-    if causes:
-        best = min(causes, key=lambda c: _merit(ledger, c))
-        ledger.claims[:] = [replace(c, headline=c is best) for c in ledger.claims]
 
 
 def _watch_drift(ledger: Ledger, before: Tally) -> Steps[None]:

@@ -104,14 +104,19 @@ class Procedure:
         pieces = _chosen(ledger)
         hot = yield from screen(ledger, pieces)
         yield from ledger.freeze()
-        yield from _settle(ledger, by_promise(ledger, hot))
-        if not ledger.explained:
-            yield from combine(ledger, _unexplained(ledger, pieces))
-        if not ledger.explained:
-            yield from _look_inside(ledger, hot)
-        self._reached = _verdict(ledger)
-        yield from describe(ledger)
-        return self._reached
+        suspects, combined = by_promise(ledger, hot), False
+        while True:
+            suspects = yield from _settle(ledger, suspects)
+            if not ledger.explained and not combined:
+                combined = True
+                yield from combine(ledger, _unexplained(ledger, pieces))
+                yield from _look_inside(ledger, hot)
+            self._reached = _verdict(ledger)
+            yield from describe(ledger)
+            self._reached = _verdict(ledger)
+            # more runs can show that a cause is only needed: then the search goes on
+            if ledger.pinned() or (not suspects and (combined or ledger.explained)):
+                return self._reached
 
 
 def _chosen(ledger: Ledger) -> list[int]:
@@ -131,9 +136,9 @@ def _unexplained(ledger: Ledger, pieces: Sequence[int]) -> list[int]:
     return [p for p in pieces if p not in held and not ledger.tree.given(p)]
 
 
-def _settle(ledger: Ledger, hot: Sequence[int]) -> Steps[None]:
-    """Narrow the suspects in order until a cause is settled, then test the rest as they are."""
-    rest = list(hot)
+def _settle(ledger: Ledger, suspects: Sequence[int]) -> Steps[list[int]]:
+    """Narrow the suspects in order until a cause is settled; test the rest, and return it."""
+    rest = list(suspects)
     while rest and (ledger.options.full or not ledger.pinned()):
         piece = rest.pop(0)
         if rank(ledger, alone(piece)) is Rank.GIVEN_STOPS:
@@ -143,6 +148,7 @@ def _settle(ledger: Ledger, hot: Sequence[int]) -> Steps[None]:
         else:
             yield from narrow(ledger, piece)
     yield from _test_whole(ledger, rest)
+    return rest
 
 
 def _test_whole(ledger: Ledger, pieces: Sequence[int]) -> Steps[None]:

@@ -22,9 +22,10 @@ class Ending(Enum):
 class Looks:
     """When a changed context is compared with the baseline, and how strictly.
 
-    Attributes: shares: (number of runs, share of α/M spent when they are compared), ascending.
-        Discrete tests stay far below their level at most looks, so that the error over all looks
-        stays below α/M although the shares add up to more: shown by enumeration, not assumed.
+    Attributes:
+        shares: (number of runs, share of α/M spent when they are compared), ascending. Discrete
+            tests stay far below their level at most looks, so that the error over all looks stays
+            below α/M although the shares add up to more: shown by enumeration, not assumed.
     """
 
     shares: tuple[tuple[int, float], ...]

@@ -13,12 +13,11 @@ from functools import partial
 from tests.quality.table import FIRST_SEED, Score, rows
 from tests.quality.trial import Trial, investigate
 
-_HEAD = (
-    f"{'world':34} {'share':>6} {'target':>7} {'calls':>6} {'≤':>4} {'rounds':>6} {'total':>6}"
-    f" {'peer':>12}"
-)
+_COLUMNS = "{:34} {:>6} {:>7} {:>6} {:>6} {:>4} {:>6} {:>6} {:>12} {}"
+_HEAD = ("world", "share", "target", "stray", "calls", "≤", "rounds", "total", "peer", "")
 _FOOT = """\
-share: exact headlines; with ≤: investigations with any claim, or with a headline.
+share: exact headlines; with ≤: investigations with a headline, or any claim, where none is right.
+stray: investigations that claim a text which does nothing (at most α, everywhere).
 calls, rounds: medians until the verdict; total: calls with the description for display.
 peer: exact share and calls of the best public tool."""
 
@@ -33,7 +32,7 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=min(2, os.cpu_count() or 1))
     asked = parser.parse_args()
     write = sys.stdout.write
-    write(_HEAD + "\n")
+    write(_COLUMNS.format(*_HEAD) + "\n")
     missed = 0
     with ProcessPoolExecutor(asked.workers) as pool:
         for row in rows():
@@ -59,14 +58,22 @@ def _line(score: Score) -> str:
     row = score.row
     if row.exact is not None:
         share, target = score.exact, f"≥ {row.exact:.3g}"
-    elif row.alarms is not None:
-        share, target = score.alarms, f"≤ {row.alarms:.3g}"
-    else:
+    elif row.headlines is not None:
         share, target = score.headlines, f"≤ {row.headlines:.3g}"
+    else:
+        share, target = score.strays, f"≤ {row.strays:.3g}"
     mark = "✗ " + " ".join(score.misses) if score.misses else "✓"
-    return (
-        f"{row.name:34} {share:6.3f} {target:>7} {score.calls:6g} {row.calls or '':>4} "
-        f"{score.rounds:6g} {score.total:6g} {row.peer:>12} {mark}"
+    return _COLUMNS.format(
+        row.name,
+        f"{share:.3f}",
+        target,
+        f"{score.strays:.3f}",
+        f"{score.calls:g}",
+        row.calls or "",
+        f"{score.rounds:g}",
+        f"{score.total:g}",
+        row.peer,
+        mark,
     )
 
 

@@ -29,7 +29,7 @@ def test_row(row: Row):
     score = row.score(trials)
     if row.exact is not None:
         assert round(score.exact * seeds) >= binom.ppf(RARE, seeds, row.exact)
-    for share, most in ((score.alarms, row.alarms), (score.headlines, row.headlines)):
+    for share, most in ((score.strays, row.strays), (score.headlines, row.headlines)):
         if most is not None:
             assert round(share * seeds) <= binom.ppf(1 - RARE, seeds, most)
     if row.calls is not None:
@@ -42,7 +42,7 @@ def test_without_the_correction_the_same_procedure_raises_false_alarms(rate):
     row = next(r for r in rows() if r.name == f"null {rate}")
     uncorrected = SearchOptions(alpha=ALPHA * SearchOptions().slots)
     trials = [investigate(row.build, seed, uncorrected) for seed in range(150)]
-    assert row.score(trials).alarms > 0.15
+    assert row.score(trials).strays > 0.15
 
 
 @pytest.mark.parametrize("rate", [0.5, 0.6])

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import TypeAlias
 
-from runtape.attribution.facts import Phase, Verdict
-from runtape.attribution.protocol import Answers, Batch, PhaseNote, SearchResult
+from runtape.attribution.facts import Phase, Role, Verdict
+from runtape.attribution.protocol import Answers, Batch, Claim, PhaseNote, SearchResult
 from runtape.attribution.search import Procedure, SearchOptions
 from tests.quality.worlds import World
 
@@ -23,13 +23,14 @@ class Trial:
         calls, rounds: until the verdict, before anything is described for display.
         total: calls with the description.
         exact: whether the headline is the very sentence or set.
-        claims: number of claims that say some piece matters.
+        headline: whether there is one at all.
+        stray: whether some text is claimed that does nothing.
     """
 
     verdict: Verdict
     exact: bool
     headline: bool
-    claims: int
+    stray: bool
     calls: int
     rounds: int
     total: int
@@ -71,13 +72,18 @@ def investigate(build: Builder, seed: int, options: SearchOptions | None = None)
         verdict=result.verdict,
         exact=bool(found) and found <= world.answers,
         headline=bool(found),
-        claims=len(result.claims),
+        stray=any(_is_stray(world, claim) for claim in result.claims),
         calls=until[0],
         rounds=until[1],
         total=calls,
         result=result,
         world=world,
     )
+
+
+def _is_stray(world: World, claim: Claim) -> bool:
+    """Whether part of what is claimed does nothing; a diffuse claim says no more than how much."""
+    return claim.role is not Role.DIFFUSE and not all(map(world.matters, claim.change.pieces))
 
 
 def _answer(world: World, batch: Batch, rng: Random, room: int) -> Answers:

@@ -37,12 +37,16 @@ Present = Callable[[int], bool]
 class World:
     """A tree as the search sees it, and the truth behind it.
 
-    Attributes: shape: for each piece, the number of sentences of each paragraph. rate: probability
-        of the decision, from which sentences are present. answers: what an exact headline may be;
-        empty where nothing is a cause. task, data: the required sentences; None where the world has
-        none. otherwise: what the model does when it does not decide so; None: another call or
-        words, by chance. breaks: share of the read sentences beyond whose loss the model only says
-        that it cannot go on.
+    Attributes:
+        shape: for each piece, the number of sentences of each paragraph.
+        rate: probability of the decision, from which sentences are present.
+        answers: what an exact headline may be; empty where nothing is a cause.
+        task, data: the required sentences; None where the world has none.
+        breaks: share of the read sentences beyond whose loss the model only says that it cannot go
+            on; over 1: it always can.
+        otherwise: what the model does when it does not decide so; None: another call or words, by
+            chance.
+        muddle: share of runs in which the model does not show that it misses an input.
     """
 
     shape: tuple[tuple[int, ...], ...]
@@ -52,9 +56,9 @@ class World:
     data: int | None = None
     breaks: float = 2.0
     otherwise: Reaction | None = None
+    muddle: float = 0.0
 
-    # ── the tree
-    # ─────────────────────────────────────────────────────────────────────────────────────────
+    # ── the tree ─────────────────────────────────────────────────────────────────────────────────
 
     @property
     def roots(self) -> tuple[int, ...]:
@@ -74,6 +78,9 @@ class World:
     def read(self, piece: int) -> bool:
         return not self.given(piece)
 
+    def aside(self, piece: int) -> bool:  # noqa: ARG002 - no such pieces here
+        return False
+
     def apart(self, piece: int) -> bool:
         return _split(piece)[0] in (0, 1, len(self.shape) - 1)
 
@@ -88,8 +95,12 @@ class World:
         for part in parts:
             yield from self.leaves(part)
 
-    # ── the model
-    # ────────────────────────────────────────────────────────────────────────────────────────
+    # ── the model ────────────────────────────────────────────────────────────────────────────────
+
+    def matters(self, piece: int) -> bool:
+        """Whether a piece holds, or is, a sentence that causes the decision or is required."""
+        relevant = {self.task, self.data}.union(*self.answers)
+        return any(leaf in relevant for leaf in self.leaves(piece))
 
     def answer(self, change: Change, rng: Random) -> Seen:
         """One run of the changed context."""
@@ -101,13 +112,18 @@ class World:
             return gone.isdisjoint((leaf, leaf >> _PARA << _PARA, leaf >> _ROOT << _ROOT))
 
         if self.task is not None and not present(self.task):
-            return Seen(Reaction.STOPS)
+            return Seen(Reaction.OTHER_CALL if rng.random() < self.muddle else Reaction.STOPS)
         if self.breaks <= 1 and self._lost(present) > self.breaks:
             return Seen(Reaction.STOPS)
         if self.data is not None and not present(self.data):
+            if rng.random() < self.muddle:
+                return self._something_else(rng)
             return Seen(Reaction.LOOKUP, lookup=self.data >> _ROOT << _ROOT)
         if rng.random() < self.rate(present):
             return Seen(Reaction.SAME)
+        return self._something_else(rng)
+
+    def _something_else(self, rng: Random) -> Seen:
         if self.otherwise is not None:
             return Seen(self.otherwise)
         return Seen(Reaction.OTHER_CALL if rng.random() < 0.5 else Reaction.STOPS)
@@ -145,6 +161,13 @@ def _furnished(pieces: int, rng: Random) -> tuple[World, Iterator[int]]:
 def single(pieces: int, high: float, low: float, rng: Random) -> World:
     """One sentence causes the decision."""
     return all_of(1, pieces, high, low, rng)
+
+
+def muddled(pieces: int, high: float, low: float, rng: Random) -> World:
+    """One cause, and a model that in three runs of ten does not show which input it misses."""
+    world = single(pieces, high, low, rng)
+    world.muddle = 0.3
+    return world
 
 
 def steady(pieces: int, rng: Random) -> World:
@@ -248,8 +271,9 @@ def null(pieces: int, rate: float, rng: Random) -> World:
     return World(_shape(pieces, rng), lambda _: rate)
 
 
-def only_required(pieces: int, rate: float, rng: Random) -> World:
+def only_required(pieces: int, rate: float, muddle: float, rng: Random) -> World:
     """Two required inputs and no cause."""
     world, _ = _furnished(pieces, rng)
+    world.muddle = muddle
     world.rate = lambda _: rate
     return world

@@ -90,7 +90,7 @@ class TestInbox:
         assert claim.claimed_p <= claim.level
         assert claim.without.runs == 10
         assert [(wording, t.same) for wording, t in claim.rechecks] == [(Wording.QUOTE, 0)]
-        assert claim.enough_alone.same == claim.enough_alone.runs == 5
+        assert claim.enough_alone.same == claim.enough_alone.runs == 3
 
     def test_phases_and_unfolding_are_told(self, drive):
         """A face sees where the search is and what it looks into."""
