@@ -47,7 +47,7 @@ def describe(ledger: Ledger) -> Steps[None]:
 
 def _asks(ledger: Ledger, top: list[Claim]) -> Iterator[Ask]:
     deterministic = ledger.mode is Mode.DETERMINISTIC
-    yield Ask(UNCHANGED, _SENTINELS)
+    yield Ask(UNCHANGED, _SENTINELS if ledger.options.drifts else 0)
     for change in _rechecks(ledger, top):
         yield Ask(change, 2 if deterministic else _FIRST_RUNS)
     for claim in () if deterministic else top:

@@ -68,9 +68,10 @@ class _Driver:
         self._story = Narration(inquiry, emit)
         self._reactions = Reactions(self._story.tree)
         at_zero = inquiry.context.dialect.temperature(inquiry.context.body) == 0
-        self._procedure = Procedure(
-            self._story.tree, inquiry.options.for_search(deterministic=at_zero)
+        options = inquiry.options.for_search(
+            deterministic=at_zero, drifts=inquiry.gate.scheduler.drifts
         )
+        self._procedure = Procedure(self._story.tree, options)
 
     async def run(self) -> None:
         """Search to an end, whatever the end is, and tell it."""

@@ -61,6 +61,7 @@ class SearchOptions:
         wide: more runs per round and fewer looks: fewer rounds for more calls.
         deterministic: the recorded call was made at temperature 0.
         runs: what is reported is topped up to this many runs.
+        drifts: the model may change meanwhile, so the baseline is sampled once more at the end.
         max_pieces: most top-level pieces to test, the newest first; None: all.
     """
 
@@ -71,6 +72,7 @@ class SearchOptions:
     wide: bool = False
     deterministic: bool = False
     runs: int = 10
+    drifts: bool = True
     max_pieces: int | None = None
 
 

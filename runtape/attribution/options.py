@@ -83,13 +83,14 @@ class WhyOptions(Asking):
     chain: bool = False
     depth: int = 4
 
-    def for_search(self, *, deterministic: bool) -> SearchOptions:
-        """What the search is told; `deterministic` for a call at temperature 0."""
+    def for_search(self, *, deterministic: bool, drifts: bool) -> SearchOptions:
+        """What the search is told: is the call at temperature 0, may the model change?"""
         return SearchOptions(
             budget=self.budget,
             full=self.full,
             wide=self.wide,
             deterministic=deterministic,
+            drifts=drifts,
             runs=self.runs,
             max_pieces=self.max_pieces,
         )

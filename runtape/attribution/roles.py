@@ -51,11 +51,12 @@ def rank(ledger: Ledger, change: Change) -> Rank:
 
 
 def by_promise(ledger: Ledger, pieces: Iterable[int]) -> list[int]:
-    """Pieces ordered by the rank of their removal, then by its score."""
+    """Pieces ordered by the rank of their removal, then by its score, the longer text first."""
 
-    def promise(piece: int) -> tuple[Rank, float]:
+    def promise(piece: int) -> tuple[Rank, float, int]:
         change = alone(piece)
-        return rank(ledger, change), -ledger.gauge.score(ledger.tally(change))
+        score = ledger.gauge.score(ledger.tally(change))
+        return rank(ledger, change), -score, -ledger.tree.size(piece)
 
     return sorted(pieces, key=promise)
 

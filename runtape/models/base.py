@@ -19,6 +19,10 @@ class Model(Protocol):
     def batches(self) -> bool:
         """Whether one request can return several choices."""
 
+    @property
+    def drifts(self) -> bool:
+        """Whether it may change for reasons of its own, as a service on the internet may."""
+
     async def sample(self, body: Json, n: int) -> list[Reply]:
         """Post the body once and return the choices that really came back, at least one.
 

@@ -33,6 +33,7 @@ class FunctionModel:
     """
 
     batches = False
+    drifts = False
 
     def __init__(
         self, function: ModelFunction, *, name: str, identity: str, dialect: Dialect

@@ -135,6 +135,11 @@ class Scheduler:
         """Whether the server gave one choice where several were asked for."""
         return self._model.batches and not self._batches
 
+    @property
+    def drifts(self) -> bool:
+        """Whether the model may change under one's hands: see :attr:`Model.drifts`."""
+        return self._model.drifts
+
     async def run(self, jobs: Sequence[Job], on_answer: OnAnswer | None = None) -> list[Answer]:
         """Answer each job with the next samples of its body, stored ones first.
 

@@ -62,6 +62,7 @@ class SdkModel(ABC):
         self.endpoint = endpoint
         self.identity = f"{dialect.name} {endpoint.identity}" + (f" as {model}" if model else "")
         self.batches = dialect.batches
+        self.drifts = not endpoint.on_this_machine
         self._dialect = dialect
         self.timeout = timeout
         self._model = model

@@ -25,6 +25,7 @@ class Scripted:
 
     def __init__(self, answer, *, batches=False, fail_at=None, error=None):
         self.batches = batches
+        self.drifts = False
         self.answer = answer
         self.fail_at = fail_at
         self.error = error or ProviderError("the server is down", status=500)

@@ -22,6 +22,7 @@ class Counting:
 
     def __init__(self, *, batches=False, honours=True, turns=1, fail=None):
         self.batches = batches
+        self.drifts = False
         self.honours = honours
         self.turns = turns
         self.fail = fail or (lambda _request, _n: None)
