@@ -242,7 +242,7 @@ def test_a_spent_budget_ends_with_what_is_known(context, budget):
     assert report.calls.budget == budget
 
 
-@pytest.mark.parametrize("fail_at", [REQUESTS, 15, 30, 45])
+@pytest.mark.parametrize("fail_at", [REQUESTS, 15, 30, 40])
 def test_a_failing_provider_ends_with_what_is_known(context, fail_at):
     """The replies that arrived are in the report, and the provider's words."""
     model = Scripted(reply_of(), fail_at=fail_at)
