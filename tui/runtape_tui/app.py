@@ -225,7 +225,7 @@ class RuntapeApp(App[None]):
 
     def action_next_theme(self) -> None:
         """The next theme."""
-        self.theme = next_theme(self.theme)
+        self.theme = next_theme(self.theme, self.available_themes)
         self.say(f"theme {self.theme}", Tone.QUIET)
 
     def action_shoot(self) -> None:

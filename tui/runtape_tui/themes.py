@@ -6,6 +6,8 @@ for what is wrong, bluish green for what is good or new, yellow for warnings.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from textual.theme import Theme
 
 DARK = Theme(
@@ -38,10 +40,11 @@ LIGHT = Theme(
     dark=False,
     variables={"block-cursor-text-style": "none"},
 )
-CYCLE = (DARK.name, LIGHT.name, "textual-ansi", "nord", "gruvbox", "solarized-light")
-"""What the theme key goes through; the palette offers all."""
+CYCLE = (DARK.name, LIGHT.name, "ansi-dark", "nord", "gruvbox", "solarized-light")
+"""What the theme key goes through; ``theme`` in the settings takes any other."""
 
 
-def next_theme(name: str) -> str:
-    """The theme after one."""
-    return CYCLE[(CYCLE.index(name) + 1) % len(CYCLE)] if name in CYCLE else CYCLE[0]
+def next_theme(name: str, available: Collection[str]) -> str:
+    """The theme after one, of those there are."""
+    there = [theme for theme in CYCLE if theme in available]
+    return there[(there.index(name) + 1) % len(there)] if name in there else there[0]

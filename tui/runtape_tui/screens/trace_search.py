@@ -191,7 +191,8 @@ class TraceSearch(TraceMoves):
         try:
             self.document.show_piece(ref)
         except RuntapeError as error:
-            self.say(str(error if ref[:1].isdigit() else missing), Tone.WARN)
+            is_ref = ref[:1].isdigit() and not ref.isdigit()
+            self.say(str(error if is_ref else missing), Tone.WARN)
         else:
             self.read(reading=True)
 

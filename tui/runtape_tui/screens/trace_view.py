@@ -151,6 +151,8 @@ class TraceView(Screen[None]):
 
     def _arrange(self, width: int, height: int) -> None:
         tiny = width < SMALLEST[0] or height < SMALLEST[1]
+        if self.has_class("-tiny") and not tiny:  # what is hidden loses the keys
+            self.call_after_refresh(self.read, reading=self.reading)
         self.set_class(tiny, "-tiny")
         self.set_class(height < _LOW, "-low")
         self.set_class(self.narrow, "-single")
@@ -306,7 +308,7 @@ class TraceView(Screen[None]):
         if self.reading and self.pane is self.document:
             piece = self.document.model.piece_at(self.document.cursor)
             if piece is not None:
-                yield piece.ref
+                yield f"piece {piece.ref}"
 
     def say(self, text: str, tone: Tone = Tone.PLAIN) -> None:
         """Say something in the status line."""

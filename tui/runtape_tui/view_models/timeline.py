@@ -11,7 +11,7 @@ from runtape.errors import RuntapeError
 from runtape.reports.cells import one_line
 from runtape.reports.timeline import GLYPHS, KINDS, Row, row
 from runtape.reports.words import tokens
-from runtape.tape.events import Head
+from runtape.tape.events import TOOL_CALL, TOOL_RESULT, Head
 from runtape.tape.reader import Tape
 from runtape_tui.view_models.survey import Survey
 
@@ -135,8 +135,9 @@ def bar(latency_ms: float | None, cells: int = BAR_CELLS) -> str:
 def searchable(entry: Row) -> str:
     """What a filter is matched against: number, kind, name, what happened, and ``error``."""
     kind = KINDS.get(entry.type, entry.type)
+    name = f"tool:{entry.name}" if entry.type in {TOOL_CALL, TOOL_RESULT} else entry.name
     bad = f"error {entry.error}" if entry.error is not None else ""
-    return f"{entry.id} {kind} {entry.type} tool:{entry.name} {entry.detail} {bad}"
+    return f"{entry.id} {kind} {entry.type} {name} {entry.detail} {bad}"
 
 
 def passes(entry: Row, pattern: re.Pattern[str]) -> bool:
