@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 from typing import Any
 
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.tools import StructuredTool
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
@@ -67,8 +67,10 @@ def graph(
     def agent(state: MessagesState) -> Any:
         return {"messages": [bound.invoke([("system", SYSTEM), *state["messages"]])]}
 
-    async def agent_async(state: MessagesState) -> Any:
-        return {"messages": [await bound.ainvoke([("system", SYSTEM), *state["messages"]])]}
+    async def agent_async(state: MessagesState, config: RunnableConfig) -> Any:
+        # Before Python 3.11 LangChain cannot hand the configuration on by itself.
+        told = [("system", SYSTEM), *state["messages"]]
+        return {"messages": [await bound.ainvoke(told, config)]}
 
     built = StateGraph(MessagesState)
     built.add_node("agent", agent_async if is_async else agent)
