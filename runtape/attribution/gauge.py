@@ -38,8 +38,10 @@ class Gauge:
 
     @property
     def first(self) -> int:
-        """Runs in the first round of a variant."""
-        return {Mode.DETERMINISTIC: 1, Mode.CONSISTENT: 2, Mode.INTERMITTENT: 4}[self.mode]
+        """Runs in the first round of a variant; a spotless baseline makes one reply telling."""
+        if self.mode is Mode.INTERMITTENT:
+            return 4
+        return 1 if self.spotless else 2
 
     @property
     def step(self) -> int:
@@ -104,11 +106,14 @@ class Gauge:
         return self.score(tally) >= 1.5  # noqa: PLR2004 - odds of 4.5 to 1
 
     def clear(self, tally: Tally) -> bool:
-        """Whether the tally points to no effect, as far as screening cares."""
-        if self.mode is Mode.INTERMITTENT:
-            return self.score(tally) <= -1.5  # noqa: PLR2004 - runs are dear here
-        spotless = self.baseline.same == self.baseline.runs
-        return self.score(tally) <= (-2.2 if spotless else -2.8)
+        """Whether the tally points to no effect, as far as screening cares.
+
+        One kept decision is enough for that when the baseline is spotless (what is missed so is
+        looked for again among sets), two when it has misses; of an intermittent decision runs are
+        dear.
+        """
+        sparing = self.spotless or self.mode is Mode.INTERMITTENT
+        return self.score(tally) <= (-1.5 if sparing else -2.8)
 
     def p(self, tally: Tally) -> float | None:
         """One-sided Fisher p that the decision was made less often; None at temperature 0."""

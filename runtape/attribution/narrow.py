@@ -32,8 +32,13 @@ def narrow(ledger: Ledger, piece: int) -> Steps[bool]:
     whether anything was claimed.
     """
     yield from ledger.enter(Phase.NARROW)
+    known = len(ledger.claims)
     parts = yield from ledger.unfold(piece)
-    if parts and (yield from _narrow_parts(ledger, piece, parts, _NONE)):
+    tried = yield from _narrow_bulk(ledger, parts)
+    if not _enough(ledger, known):
+        others = [part for part in parts if part not in tried]
+        yield from _narrow_parts(ledger, piece, others, _NONE)
+    if len(ledger.claims) > known:
         return True
     yield from ledger.enter(Phase.CONFIRM)
     settled = yield from confirm(ledger, alone(piece))
@@ -42,7 +47,8 @@ def narrow(ledger: Ledger, piece: int) -> Steps[bool]:
             yield from ledger.mark((piece,), PieceState.NO_EFFECT)
         return False
     if parts and rank(ledger, settled.change) is not Rank.MISSED:
-        if (yield from _narrow_parts(ledger, piece, parts, _NONE_OF_CONFIRMED)):
+        yield from _narrow_parts(ledger, piece, parts, _NONE_OF_CONFIRMED)
+        if len(ledger.claims) > known:
             return True
         if (yield from claim_smallest(ledger, units(ledger, parts))):
             return True
@@ -50,9 +56,12 @@ def narrow(ledger: Ledger, piece: int) -> Steps[bool]:
     return True
 
 
-def _narrow_parts(ledger: Ledger, piece: int, parts: Sequence[int], none: float) -> Steps[bool]:
-    if (yield from _narrow_bulk(ledger, parts)):
-        return True
+def _enough(ledger: Ledger, known: int) -> bool:
+    """Whether a cause was settled since `known` claims, and one is all that is wanted."""
+    return ledger.pinned(since=known) and not ledger.options.full
+
+
+def _narrow_parts(ledger: Ledger, piece: int, parts: Sequence[int], none: float) -> Steps[None]:
     if len(parts) > _MANY:
         hot = yield from take_apart(ledger, parts)
     else:
@@ -63,22 +72,25 @@ def _narrow_parts(ledger: Ledger, piece: int, parts: Sequence[int], none: float)
     known = len(ledger.claims)
     for part in by_promise(ledger, hot):
         yield from narrow(ledger, part)
-        if ledger.pinned(since=known) and not ledger.options.full:
-            break
-    return len(ledger.claims) > known
+        if _enough(ledger, known):
+            return
 
 
-def _narrow_bulk(ledger: Ledger, parts: Sequence[int]) -> Steps[bool]:
+def _narrow_bulk(ledger: Ledger, parts: Sequence[int]) -> Steps[tuple[int, ...]]:
     """Look first into the one part that holds nearly all the text, as the body of a mail does.
 
-    One run of it instead of one of each part; when it leads nowhere all are tried.
+    One run of it instead of one of each part. Returns what was looked into: when it holds no cause,
+    the others are tried.
     """
     sizes = {part: ledger.tree.size(part) for part in parts}
-    bulk = max(parts, key=sizes.__getitem__)
-    if len(parts) == 1 or sizes[bulk] < _BULK * sum(sizes.values()):
-        return False
+    bulk = max(parts, key=sizes.__getitem__, default=None)
+    if bulk is None or len(parts) == 1 or sizes[bulk] < _BULK * sum(sizes.values()):
+        return ()
     yield from ledger.run((Ask(alone(bulk), 1),))
-    return is_hot(ledger, alone(bulk)) and (yield from narrow(ledger, bulk))
+    if not is_hot(ledger, alone(bulk)):
+        return ()
+    yield from narrow(ledger, bulk)
+    return (bulk,)
 
 
 def claim_smallest(

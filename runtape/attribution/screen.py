@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from runtape.attribution.bisect import find_turning
 from runtape.attribution.facts import Mode, PieceState
-from runtape.attribution.ledger import UNCHANGED, Ledger, Steps, alone
+from runtape.attribution.ledger import UNCHANGED, Ledger, Steps, alone, is_single
 from runtape.attribution.protocol import Ask, Change
 from runtape.attribution.together import together
 from runtape.trials import Tally
@@ -124,13 +124,18 @@ def assess(ledger: Ledger, changes: Iterable[Change]) -> Steps[None]:
 
 
 def next_ask(ledger: Ledger, change: Change) -> Ask | None:
-    """The next runs of a change under screening, None when it is settled."""
+    """The next runs of a change under screening, None when it is settled.
+
+    A hot single piece gets a second run: what the model does instead ranks it among the suspects.
+    """
     gauge, tally = ledger.gauge, ledger.tally(change)
-    if ledger.lost(change):
+    first = max(gauge.first, 2) if ledger.options.wide else gauge.first
+    if ledger.lost(change) or tally.runs >= gauge.most:
         return None
-    if tally.runs < gauge.first:
-        return Ask(change, gauge.first - tally.runs)
-    if gauge.hot(tally) or gauge.clear(tally) or tally.runs >= gauge.most:
+    if tally.runs < first:
+        return Ask(change, first - tally.runs)
+    ranked = tally.runs > 1 or not is_single(change)
+    if gauge.clear(tally) or (gauge.hot(tally) and ranked):
         return None
     return Ask(change, min(gauge.step, gauge.most - tally.runs))
 

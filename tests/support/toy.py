@@ -80,7 +80,7 @@ class Toy:
         return piece == self.roots[-1] or (self.given(piece) and piece in self.roots)
 
     def size(self, piece: int) -> int:
-        return len(self.names[piece])
+        return max(80, sum(map(self.size, self._children[piece])))
 
     def present(self, change: Change) -> Present:
         """Whether a named text still stands, with its power, in the changed context."""
