@@ -10,11 +10,12 @@ from runtape.errors import RefNotFound
 from runtape.jsonio import dumps_text
 
 
-def counterpart(context: Context, piece: Piece) -> Piece | None:
+def counterpart(context: Context, piece: Piece, *, anywhere: bool = False) -> Piece | None:
     """The piece of `context` that came with the same event as `piece` and holds its very text.
 
     The system prompt and tool definitions came with no event of their own: their refs and texts
-    have to be equal. None when there is no such piece.
+    have to be equal. `anywhere`: whatever event it came with, for contexts of another run. None
+    when there is no such piece.
     """
     try:
         found = context.piece(piece.ref)
@@ -23,7 +24,7 @@ def counterpart(context: Context, piece: Piece) -> Piece | None:
     if found is not None and found.text == piece.text:
         return found
     spellings = (piece.text, dumps_text(piece.text)[1:-1])
-    roots = (root for root in context.roots if root.event == piece.event)
+    roots = (root for root in context.roots if anywhere or root.event == piece.event)
     return next((p for root in roots for p in _equal(context, root, spellings)), None)
 
 

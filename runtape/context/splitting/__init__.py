@@ -67,7 +67,7 @@ _SPLITTERS: dict[Shape, tuple[Callable[[str], Split | None], ...]] = {
     Shape.DOCUMENT: (split_document,),
     Shape.LITERAL: (split_literal,),
     Shape.INDENTED: (split_nested,),
-    Shape.CODE: (split_code,),
+    Shape.CODE: (split_document, split_code, split_flow),
     Shape.FLOW: (split_flow,),
     **{shape: (splitter,) for shape, splitter in ROW_SPLITTERS.items()},
 }

@@ -87,9 +87,9 @@ def _entries(text: str) -> list[_Entry]:
 
 
 def _begins(text: str, lines: list[Span], indents: list[int], base: int) -> bool:
-    """Whether all lines at an indentation begin members."""
+    """Whether all lines at an indentation begin something."""
     return base > 0 and all(
-        _KEY.match(text, start + indent, end) is not None
+        _entry(text, start + indent, end) is not None
         for (start, end), indent in list(zip(lines, indents, strict=True))[1:]
         if indent == base
     )

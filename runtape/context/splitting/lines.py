@@ -9,7 +9,8 @@ from itertools import count, islice, pairwise
 
 from runtape.context.json_spans import Span
 from runtape.context.refs import Counted, Word
-from runtape.context.splitting.markup import tagged_sentences
+from runtape.context.splitting.documents import split_document
+from runtape.context.splitting.intact import unbroken
 from runtape.context.splitting.parts import (
     Part,
     Shape,
@@ -19,38 +20,43 @@ from runtape.context.splitting.parts import (
     several,
     trimmed,
 )
+from runtape.context.splitting.tags import tagged_sentences
 
-_LINE = re.compile(r"[^\n]*[^\s][^\n]*")
-_BULLET = re.compile(r"[ \t]*(?:[-*+•‣◦▪–]|\(?(?:\d{1,3}|[a-zA-Z])[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
+_LINE = re.compile(r"^[^\n]*\S[^\n]*", re.MULTILINE)
+_BULLET = re.compile(
+    r"[ \t]*(?:[-*+•‣◦▪–]|\(?(?:\d{1,3}|[a-z])[.)]|\(?[A-Z]\))[ \t]+(?:\[[ xX]\][ \t]+)?"
+)
 _FRESH = re.compile(
     r"[ \t]*(?:"
-    r"#{1,6}[ \t]|[|<>{]|[-=*_]{3,}|\d+[:|\t]"  # heading, row, tag, quote, rule, line number
+    r"#{1,6}[ \t]|[|<>{]|\[[{\[]|[-=*_]{3,}|\d+[:|\t]|\$ |[\w.-]+ = "  # heading, row, tag …
     r"|\[?(?:\d{4}[-/]\d\d[-/]\d\d|\d\d:\d\d)"  # a log's date or time
     r"|\[[\w ./:+-]+\]|(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b"
     r"|[A-Z][\w-]*(?:[ ][A-Z]?[\w-]+)?:(?:[ \t]|$)"  # Subject: …
     r")"
 )
 _CODE = re.compile(
-    r"[ \t]*(?:(?:def|class|import|return|while|elif|except|function|const|let|var|public)\b"
+    r"(?:(?:def|class|import|return|while|elif|except|function|const|let|var|public)\b"
     r"|private\b|#include|//|/\*|@\w|\$ |>>> |.*[;{}=\[(]\s*$)"
 )
 _STATEMENT = re.compile(
-    r"[ \t]*(?:\d+[:|\t→][ \t]*)?(?:"
+    r"(?:\d+[:|\t→][ \t]*)?(?:"
     r"(?:async |export )?(?:def|class|import|function|const|let|var|public|private|static)\s+\w"
     r"|from\s+[\w.]+\s+import\b|#include\b|@\w+|(?:if|for|while|with|elif|except)\b.*:\s*$"
-    r"|(?:return|else|try|finally|raise|pass|break|continue|end|fi|done)\b\W*(?:\w+\W*)?$"
+    r"|return\b[^.]*$|(?:else|try|finally|raise|pass|break|continue|end|fi|done)\b\W*(?:\w+\W*)?$"
     r"|[\w.\[\]]+\s*[-+*/]?=\s*\S|[\w.]+\(.*\)\s*$|.*[;{]\s*$|[)}\]]+[;,]?\s*$)"
 )
 _PROGRAM_LINES = 4
 _PROGRAM_SHARE = 0.4
-_ENDED = re.compile(r".*[.!?:;。！？…][\"'”’)\]*_`]*\s*", re.DOTALL)
+_ENDED = re.compile(r"[.!?:;。！？…}>\]][\"'”’)\]*_`]*\Z")
+_END = 8
+"""Characters at the end of a line that are looked at."""
 _FIRST_WORD = re.compile(r"\s*\S+")
 
 _WIDEST_FOLD = 120
 """Longer lines are not folded text: every line break ends one."""
 _NARROWEST_FOLD = 50
 """In narrower text a line that begins with a capital begins something."""
-_SHORT = 0.6
+_SHORT = 0.4
 """A line this short, compared with the longest, was not folded there."""
 _BULK_LINES = 100_000
 _NEWLINE = re.compile(r"\n")
@@ -77,13 +83,29 @@ class Unit:
 def split_lines(text: str) -> Split | None:
     """Lines, list items, sentences of a text without paragraphs; None when it is one sentence."""
     units = list(_units(text))
-    if len(units) > _FLAT or any(unit.marked for unit in units):
-        return Split(tuple(_parts(units)))
+    if len(units) > _FLAT or any(unit.marked or _is_solid(text, unit) for unit in units):
+        return _listed(text, units)
     found = [tagged_sentences(text, *unit.inner) for unit in units]
     alone = all(len(spans) <= 1 for spans in found)
     if len(units) > 1 and (alone or sum(map(len, found)) > _FLAT):
-        return Split(tuple(_parts(units)))
+        return _listed(text, units)
     return several(sentence_parts(span for spans in found for span in spans if bears(text, *span)))
+
+
+def line_sentences(text: str) -> list[Span]:
+    """The sentences of all lines: none goes on over the end of a line that ends something."""
+    return [span for unit in _units(text) for span in tagged_sentences(text, *unit.inner)]
+
+
+def _listed(text: str, units: Sequence[Unit]) -> Split | None:
+    """A part for each line; None when a single one is the whole text."""
+    whole = len(units) == 1 and units[0].inner == (0, len(text))
+    return None if whole else Split(tuple(_parts(units)))
+
+
+def _is_solid(text: str, unit: Unit) -> bool:
+    """Whether a line is a JSON document, to be divided as such."""
+    return text[unit.inner[0]] in "[{" and split_document(text[slice(*unit.inner)]) is not None
 
 
 def split_bulk(text: str) -> Split | None:
@@ -107,7 +129,7 @@ def split_code(text: str) -> Split | None:
 
 def split_program(text: str) -> Split | None:
     """The lines of a text that is program code, with line numbers or without."""
-    lines = [line.group() for line in _LINE.finditer(text)]
+    lines = [line.group().strip() for line in _LINE.finditer(unbroken(text))]
     statements = sum(map(bool, map(_STATEMENT.match, lines)))
     if len(lines) < _PROGRAM_LINES or statements < _PROGRAM_SHARE * len(lines):
         return None
@@ -126,7 +148,7 @@ def _parts(units: Iterable[Unit]) -> Iterator[Part]:
 
 
 def _units(text: str) -> Iterator[Unit]:
-    lines = [line.span() for line in _LINE.finditer(text)]
+    lines = [line.span() for line in _LINE.finditer(unbroken(text))]
     contents = [text[start:end].rstrip() for start, end in lines]
     width = max(map(len, contents), default=0)
     hard = width > _WIDEST_FOLD or _is_code(contents)
@@ -147,7 +169,8 @@ def _unit(text: str, span: Span, *, folded: bool) -> Unit:
 
 
 def _is_code(lines: Sequence[str]) -> bool:
-    return len(lines) > 1 and sum(map(bool, map(_CODE.match, lines))) >= _CODE_SHARE * len(lines)
+    statements = sum(_CODE.match(line.lstrip()) is not None for line in lines)
+    return len(lines) > 1 and statements >= _CODE_SHARE * len(lines)
 
 
 def _ends(line: str, following: str, width: int) -> bool:
@@ -156,7 +179,7 @@ def _ends(line: str, following: str, width: int) -> bool:
     Words run on over a break when the next line does not look like a new beginning and its first
     word would not have fitted (or, in small letters, would only just have fitted) behind them.
     """
-    if _ENDED.fullmatch(line) or _FRESH.match(following) or _BULLET.match(following):
+    if _ENDED.search(line[-_END:]) or _FRESH.match(following) or _BULLET.match(following):
         return True
     if " " not in line.strip() and " " not in following.strip():
         return True

@@ -1,100 +1,13 @@
-"""Markup: elements, comments, tagged blocks such as ``<INFORMATION>…``, in HTML or in prose.
-
-Tags are found by one regular expression and paired by name; unclosed ones are tolerated, as
-browsers tolerate them.
-"""
+"""Markup: a text divided at its elements and comments, tagged blocks such as ``<INFORMATION>…``."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import pairwise
 
-from runtape.context.json_spans import Span
 from runtape.context.refs import Word
-from runtape.context.splitting.parts import (
-    Names,
-    Part,
-    Shape,
-    Split,
-    bears,
-    sentence_part,
-    trimmed,
-)
-from runtape.context.splitting.sentences import sentences
-
-_TAG = re.compile(
-    r"<!--(?P<comment>.*?)(?:-->|\Z)|<!\[CDATA\[(?P<data>.*?)(?:\]\]>|\Z)|<[!?][^<>]*>"
-    r"|<(?P<close>/?)(?P<name>[A-Za-z][\w:.-]*)"
-    r"(?:\s(?:\"[^\"]*\"|'[^']*'|[^'\"<>])*)?(?P<empty>/?)>",
-    re.DOTALL,
-)
-_OPENING_TAIL = re.compile(r"(?:<[A-Za-z][^<>]*>\s*)+\Z")
-_WORDS_IN_ATTRIBUTE = re.compile(r"=\s*(?:\"[^\"]*\w\s+\w[^\"]*\"|'[^']*\w\s+\w[^']*')")
-_INLINE = frozenset(
-    (
-        *("a", "abbr", "acronym", "b", "bdi", "bdo", "big", "br", "cite", "code", "data", "del"),
-        *("dfn", "em", "font", "i", "img", "input", "ins", "kbd", "label", "mark", "nobr", "q"),
-        *("rp", "rt", "ruby", "s", "samp", "small", "span", "strike", "strong", "sub", "sup"),
-        *("time", "tt", "u", "var", "wbr"),
-    )
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Element:
-    """An element or comment that divides a text: its place, and that of its content."""
-
-    start: int
-    end: int
-    inner: Span
-    word: Word = Word.ELEMENT
-
-
-def outermost(text: str) -> Iterator[Element]:
-    """Comments and elements (inline elements of HTML are none) that stand in no other, in order."""
-    end = -1
-    for element in sorted(_elements(text), key=lambda element: (element.start, -element.end)):
-        if element.start >= end:
-            yield element
-            end = element.end
-
-
-def _elements(text: str) -> Iterator[Element]:
-    if "</" not in text and "<!" not in text:
-        return
-    opened: list[tuple[str, re.Match[str]]] = []
-    waiting: Counter[str] = Counter()
-    for tag in _TAG.finditer(text):
-        name = (tag["name"] or "").lower()
-        if not name:
-            yield from _comment(tag)
-        elif tag["close"] and waiting[name]:
-            opening = _opening(name, opened, waiting)
-            if name not in _INLINE:
-                yield Element(opening.start(), tag.end(), (opening.end(), tag.start()))
-        elif not tag["close"] and not tag["empty"]:
-            opened.append((name, tag))
-            waiting[name] += 1
-
-
-def _comment(tag: re.Match[str]) -> Iterator[Element]:
-    for group in ("comment", "data"):
-        if tag[group] is not None:
-            yield Element(*tag.span(), tag.span(group), Word.COMMENT)
-
-
-def _opening(
-    name: str, opened: list[tuple[str, re.Match[str]]], waiting: Counter[str]
-) -> re.Match[str]:
-    """The tag that the next closing one belongs to; tags left open inside it are forgotten."""
-    while True:
-        last, tag = opened.pop()
-        waiting[last] -= 1
-        if last == name:
-            return tag
+from runtape.context.splitting.lines import line_sentences
+from runtape.context.splitting.parts import Names, Part, Shape, Split, sentence_part, trimmed
+from runtape.context.splitting.tags import Element, outermost, says
 
 
 def split_markup(text: str) -> Split | None:
@@ -114,9 +27,9 @@ def split_markup(text: str) -> Split | None:
 
 def _part(text: str, element: Element, names: Names) -> Iterator[Part]:
     inner = trimmed(text, *element.inner)
-    if _says(text[slice(*inner)]):
+    if says(text[slice(*inner)]):
         yield Part(names.next(element.word), element.start, element.end, inner)
-    elif _says(text[element.start : element.end]):  # words in an attribute only
+    elif says(text[element.start : element.end]):  # words in an attribute only
         span = (element.start, element.end)
         yield Part(names.next(element.word), *span, span, shape=Shape.LEAF)
 
@@ -127,35 +40,7 @@ def _run(text: str, start: int, end: int, names: Names) -> Iterator[Part]:
     if "\n\n" in text[start:end]:
         yield Part(names.next(Word.TEXT), start, end, (start, end))
         return
-    for first, last in tagged_sentences(text, start, end):
-        if _says(text[first:last]):
-            yield sentence_part(names.next(Word.SENTENCE), (first, last))
-
-
-def tagged_sentences(text: str, start: int, end: int) -> list[Span]:
-    """Sentences of ``text[start:end]``, in which inline tags are no words.
-
-    A tag goes with the words before it, an opening one with those behind.
-    """
-    if "<" not in text[start:end]:
-        return sentences(text, start, end)
-    plain = _TAG.sub(lambda tag: " " * len(tag.group()), text[start:end])
-    starts = [start + first for first, _ in sentences(plain, 0, len(plain))]
-    if not starts:
-        return [(start, end)] if start < end else []
-    bounds = [start, *(_before_tags(text, at, start) for at in starts[1:]), end]
-    return [trimmed(text, *span) for span in pairwise(bounds)]
-
-
-def _before_tags(text: str, at: int, start: int) -> int:
-    """Where the opening tags right before `at` begin, or `at`."""
-    floor = max(start, at - 500)
-    tags = _OPENING_TAIL.search(text[floor:at])
-    return floor + tags.start() if tags else at
-
-
-def _says(text: str) -> bool:
-    """Whether there are words beside the tags, in a comment, or in an attribute."""
-    if bears(_TAG.sub(lambda tag: tag["comment"] or tag["data"] or " ", text)):
-        return True
-    return any(_WORDS_IN_ATTRIBUTE.search(tag.group()) for tag in _TAG.finditer(text))
+    for first, last in line_sentences(text[start:end]):
+        span = (start + first, start + last)
+        if says(text[slice(*span)]):
+            yield sentence_part(names.next(Word.SENTENCE), span)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -10,7 +9,7 @@ from itertools import pairwise
 
 from runtape.context.json_spans import Span
 from runtape.context.refs import Counted, Word
-from runtape.context.splitting.markup import outermost
+from runtape.context.splitting.intact import FENCE, unbroken
 from runtape.context.splitting.parts import (
     Part,
     Shape,
@@ -21,14 +20,8 @@ from runtape.context.splitting.parts import (
 )
 from runtape.context.splitting.views import Codec
 
-_FENCE = re.compile(
-    r"^[ \t]*(?P<mark>`{3,}|~{3,})[^\n]*\n(?P<inner>.*?)(?:^[ \t]*(?P=mark)[`~]*[ \t\r]*$|\Z)",
-    re.MULTILINE | re.DOTALL,
-)
 _HEADING = re.compile(r"^(#{1,6})[ \t]+\S", re.MULTILINE)
-_BLANK = re.compile(r"[ \t\r]*\n(?:[ \t\r]*\n)+")
-_JSON_START = re.compile(r"^[ \t]*(?=[\[{])", re.MULTILINE)
-_JSON_TRIES = 50
+_BLANK = re.compile(r"\n(?:[ \t\r]*\n)+")
 _QUOTED = re.compile(r"(?:[ \t]*>[^\n]*(?:\n|\Z))+\Z")
 _PRINTED = re.compile(r"(?<!\\)(?:\\\\)*\\n(?:[\s\\A-Z0-9<*#•-]|\Z)")
 
@@ -50,15 +43,15 @@ def split_blocks(text: str) -> Split | None:
 
     Neither headings nor blank lines count inside of elements, comments, fences and JSON.
     """
-    unbroken = _unbroken(text)
-    return several(_parts(text, Word.SECTION, _sections(unbroken))) or several(
-        _parts(text, Word.PARA, _between_blanks(unbroken))
+    kept = unbroken(text)
+    return several(_parts(text, Word.SECTION, _sections(kept))) or several(
+        _parts(text, Word.PARA, _between_blanks(kept))
     )
 
 
 def split_fence(text: str) -> Split | None:
     """The code inside a fence that is the whole text."""
-    fence = _FENCE.fullmatch(text.rstrip())
+    fence = FENCE.fullmatch(text.rstrip())
     if fence is None or not bears(fence["inner"]):
         return None
     start, end = fence.span("inner")
@@ -111,42 +104,3 @@ def _between_blanks(text: str) -> Iterator[Span]:
         yield done, blank.start()
         done = blank.end()
     yield done, len(text)
-
-
-def _unbroken(text: str) -> str:
-    """The text with the line breaks inside of what must stay together turned into spaces."""
-    for find in (_fences, _json, _elements):
-        parts: list[str] = []
-        done = 0
-        for start, end in find(text):
-            parts += (text[done:start], text[start:end].replace("\n", " "))
-            done = end
-        text = "".join((*parts, text[done:]))
-    return text
-
-
-def _fences(text: str) -> Iterator[Span]:
-    if "```" in text or "~~~" in text:
-        yield from (fence.span() for fence in _FENCE.finditer(text))
-
-
-def _elements(text: str) -> Iterator[Span]:
-    for element in outermost(text):
-        if text.find("\n", element.start, element.end) >= 0:
-            yield element.start, element.end
-
-
-def _json(text: str) -> Iterator[Span]:
-    """JSON documents that begin and end with a line."""
-    decoder, done = json.JSONDecoder(strict=False), 0
-    for tries, line in enumerate(_JSON_START.finditer(text)):
-        if tries >= _JSON_TRIES:
-            return
-        if line.end() < done:
-            continue
-        try:
-            _, done = decoder.raw_decode(text, line.end())
-        except (ValueError, RecursionError):
-            continue
-        if not text[done : text.find("\n", done) if "\n" in text[done:] else None].strip():
-            yield line.end(), done

@@ -152,11 +152,9 @@ def sentence_parts(spans: Iterable[Span]) -> Iterator[Part]:
 
 def trimmed(text: str, start: int, end: int) -> Span:
     """The span without the space at both ends; empty spans come out empty."""
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return start, end
+    source = text[start:end]
+    first = start + len(source) - len(source.lstrip())
+    return first, max(first, start + len(source.rstrip()))
 
 
 def several(parts: Iterable[Part]) -> Split | None:

@@ -20,7 +20,7 @@ _SHAPES = {
     ";": Shape.SEMICOLON_ROW,
     "|": Shape.PIPE_ROW,
 }
-_RULE = re.compile(r"[ \t]*\|?(?:[ \t]*:?-{2,}:?[ \t]*\|?)+[ \t\r]*")
+_RULE = re.compile(r"[ \t|+:-]*--[ \t|+:-]*\s*")
 _DOUBLED = Codec(re.compile(r'""'), lambda _: '"', lambda text: text.replace('"', '""'))
 
 
@@ -29,7 +29,7 @@ def split_rows(text: str) -> Split | None:
     lines = text.rstrip().splitlines(keepends=True)
     if len(lines) < _FEWEST_ROWS:
         return None
-    if "|" in lines[0] and "|" in lines[1] and _RULE.fullmatch(lines[1].rstrip("\n")):
+    if "|" in lines[0] and _RULE.fullmatch(lines[1]):
         return _rows(text, _line_spans(lines), Shape.PIPE_ROW)
     for delimiter, shape in _SHAPES.items():
         if delimiter in lines[0] and (records := _records(lines, delimiter)):

@@ -95,7 +95,7 @@ def _yaml_double_token(token: str) -> str:
 YAML_DOUBLE = Codec(
     re.compile(
         r"\\\r?\n[ \t]*|\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}|\\[^\r\n]"
-        r"|[ \t]*(?:\r?\n[ \t]*)+",
+        r"|(?<![ \t])[ \t]*(?:\r?\n[ \t]*)+",
     ),
     _yaml_double_token,
     _json_encode,
@@ -103,14 +103,14 @@ YAML_DOUBLE = Codec(
 """The inside of a double-quoted YAML scalar, folded over lines."""
 
 YAML_SINGLE = Codec(
-    re.compile(r"''|[ \t]*(?:\r?\n[ \t]*)+"),
+    re.compile(r"''|(?<![ \t])[ \t]*(?:\r?\n[ \t]*)+"),
     lambda token: "'" if token[0] == "'" else _fold(token),
     lambda text: text.replace("'", "''").replace("\n", "\n\n"),
 )
 """The inside of a single-quoted YAML scalar, folded over lines."""
 
 YAML_PLAIN = Codec(
-    re.compile(r"[ \t]*(?:\r?\n[ \t]*)+"),
+    re.compile(r"(?<![ \t])[ \t]*(?:\r?\n[ \t]*)+"),
     _fold,
     lambda text: " ".join(text.split()),
 )
@@ -122,7 +122,7 @@ def yaml_block(indent: int, *, folded: bool) -> Codec:
     """The inside of a block scalar (``|``, or folded ``>``), its lines indented by `indent`."""
     margin = " " * indent
     if folded:
-        token = re.compile(rf"[ \t]*(?:\r?\n[ ]{{0,{indent}}})+")
+        token = re.compile(rf"(?<![ \t])[ \t]*(?:\r?\n[ ]{{0,{indent}}})+")
         return Codec(token, _fold, lambda text: text.replace("\n", f"\n\n{margin}"))
     token = re.compile(rf"\n[ ]{{1,{indent}}}") if indent else re.compile(r"(?!)")
     return Codec(token, lambda _: "\n", lambda text: text.replace("\n", f"\n{margin}"))
