@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncGenerator, Callable, Generator
-from functools import wraps
-from typing import Any, TypeAlias
+from functools import partial, wraps
+from typing import Any, NamedTuple, TypeAlias
 
 from runtape.errors import RecordingError
 from runtape.recording.calls import End
@@ -14,43 +14,67 @@ from runtape.recording.tools import Called, Run, Tools
 _Start: TypeAlias = Callable[[Called], Run]
 
 
-def recorded(function: Any, name: str | None, tools: Tools) -> Any:
-    """`function` with its calls recorded: of the same kind, with the same signature and results.
+class Makers(NamedTuple):
+    """For each kind of function, what makes the function to be called in its place."""
+
+    function: Callable[[Any, Any], Any]
+    coroutine: Callable[[Any, Any], Any]
+    generator: Callable[[Any, Any], Any]
+    async_generator: Callable[[Any, Any], Any]
+
+
+def replaced(function: Any, makers: Makers, extra: Any) -> Any:
+    """What `makers` make of `function` (and `extra`): of the same kind, with the same signature.
 
     Functions, coroutine functions, generator functions, async generator functions; static and class
     methods; objects that can be called. Raises RecordingError for what cannot be called.
     """
     if isinstance(function, (staticmethod, classmethod)):
-        return type(function)(recorded(function.__func__, name, tools))
+        return type(function)(replaced(function.__func__, makers, extra))
     if not callable(function):
         raise RecordingError(
             f"A {type(function).__qualname__} cannot be called.", hint="decorate functions"
         )
-    make = _maker(function)
-    return wraps(function)(make(function, _starter(function, name, tools)))
+    return wraps(function)(_maker(function, makers)(function, extra))
 
 
-def _maker(function: Any) -> Callable[[Any, _Start], Any]:
-    """What wraps a function of this kind."""
+def recorded(function: Any, name: str | None, tools: Tools) -> Any:
+    """`function` with its calls recorded; kinds and errors as for :func:`replaced`."""
+    called, signature = name_of(function, name), signature_of(function)
+    start: _Start = partial(tools.start, called, signature)
+    made = replaced(function, _RECORDED, start)
+    tools.names.add(called)
+    return made
+
+
+def name_of(function: Any, name: str | None) -> str:
+    """What a tool is called: as it is told, or like its function."""
+    function = _plain(function)
+    return name or getattr(function, "__name__", None) or type(function).__name__
+
+
+def signature_of(function: Any) -> inspect.Signature | None:
+    """The signature of a tool; some functions written in C have none."""
+    try:
+        return inspect.signature(_plain(function))
+    except (TypeError, ValueError):
+        return None
+
+
+def _plain(function: Any) -> Any:
+    """The function in a static or class method."""
+    return function.__func__ if isinstance(function, (staticmethod, classmethod)) else function
+
+
+def _maker(function: Any, makers: Makers) -> Callable[[Any, Any], Any]:
     for is_kind, make in (
-        (inspect.isasyncgenfunction, _async_generator),
-        (inspect.isgeneratorfunction, _generator),
-        (inspect.iscoroutinefunction, _coroutine),
+        (inspect.isasyncgenfunction, makers.async_generator),
+        (inspect.isgeneratorfunction, makers.generator),
+        (inspect.iscoroutinefunction, makers.coroutine),
     ):
         if is_kind(function) or is_kind(type(function).__call__):
             return make
-    return _function
-
-
-def _starter(function: Any, name: str | None, tools: Tools) -> _Start:
-    called = name or getattr(function, "__name__", None) or type(function).__name__
-    signature: inspect.Signature | None
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):  # some functions written in C have none
-        signature = None
-    tools.names.add(called)
-    return lambda arguments: tools.start(called, signature, arguments)
+    return makers.function
 
 
 def _function(function: Any, start: _Start) -> Any:
@@ -160,3 +184,6 @@ def _made(function: Any, args: Any, kwargs: Any, run: Run) -> Any:
     except BaseException as error:
         run.exhausted(End.ERROR, error)
         raise
+
+
+_RECORDED = Makers(_function, _coroutine, _generator, _async_generator)

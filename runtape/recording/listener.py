@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar, Token
 from typing import Any
 
 from runtape.dialects import dialect_of_path
@@ -10,6 +11,13 @@ from runtape.recording.calls import Call, Calls, End
 from runtape.recording.journal import Journal
 from runtape.recording.tee import tee
 from runtape.recording.wire import read_headers, read_request, unpacker
+
+_heard: ContextVar[object] = ContextVar("runtape_heard", default=None)
+
+
+def is_heard(request: Any) -> bool:
+    """Whether a listener is sending this very request just now, further out."""
+    return _heard.get() is request
 
 
 class Listener:
@@ -29,7 +37,8 @@ class Listener:
         if call is None:
             return proceed(request, stream=stream)
         try:
-            response = proceed(request, stream=True)
+            with _Heard(request):
+                response = proceed(request, stream=True)
         except BaseException as error:
             call.broke(error)
             raise
@@ -48,7 +57,8 @@ class Listener:
         if call is None:
             return await proceed(request, stream=stream)
         try:
-            response = await proceed(request, stream=True)
+            with _Heard(request):
+                response = await proceed(request, stream=True)
         except BaseException as error:
             call.broke(error)
             raise
@@ -85,3 +95,20 @@ class Listener:
             response.stream = tee(response.stream, call)
             return
         call.end(End.ABANDONED)
+
+
+class _Heard:
+    """While in it, the request counts as heard."""
+
+    __slots__ = ("_request", "_token")
+
+    def __init__(self, request: Any) -> None:
+        self._request = request
+        self._token: Token[object] | None = None
+
+    def __enter__(self) -> None:
+        self._token = _heard.set(self._request)
+
+    def __exit__(self, *_: object) -> None:
+        if self._token is not None:
+            _heard.reset(self._token)

@@ -7,7 +7,6 @@ import os
 import sys
 import time
 import traceback
-import weakref
 from collections.abc import Callable, Mapping
 from datetime import datetime, timezone
 from enum import Enum
@@ -22,14 +21,14 @@ from runtape.recording import scope
 from runtape.recording.callables import recorded
 from runtape.recording.calls import Calls, End, Sent
 from runtape.recording.checkout import current_commit
-from runtape.recording.holders import http_holders
 from runtape.recording.journal import Journal
 from runtape.recording.listener import Listener
 from runtape.recording.policy import Content, Policy, Redact
 from runtape.recording.secrets import Secrets, clean_arguments
+from runtape.recording.stage import current_stage
 from runtape.recording.tools import Tools
 from runtape.recording.values import describe_error, encode
-from runtape.recording.wire import http_library, is_hooked, twin, unhooked
+from runtape.recording.wrapping import Wrapping
 from runtape.tape.events import ERROR, NOTE, RUN_END, RUN_START, STATE
 from runtape.tape.writer import Durability, TapeWriter
 
@@ -78,6 +77,9 @@ class Recorder:
     """Records one run: model calls of wrapped clients, tools, and what it is told.
 
     After :meth:`close` everything wrapped goes on as before, unrecorded.
+
+    Attributes:
+        listener: the hook that records, as :meth:`wrap` puts it into http clients.
     """
 
     def __init__(self, writer: TapeWriter, policy: Policy, tags: Mapping[str, Any]) -> None:
@@ -87,8 +89,8 @@ class Recorder:
         self._root = self._journal.write(RUN_START, _run_start(policy, tags))
         self._calls = Calls(self._journal, self._root)
         self._tools = Tools(self._journal, self._calls.pending, self._root)
-        self._listener = Listener(self._journal, self._calls)
-        self._wrapped: list[tuple[Callable[[], Any], str]] = []
+        self.listener = Listener(self._journal, self._calls)
+        self._wrapping = Wrapping(self.listener)
         self._handler: Any = None
         # Registered after the writer's own finaliser, and so run before it.
         atexit.register(self.close_at_exit)
@@ -125,21 +127,7 @@ class Recorder:
         """
         if self.closed:
             raise RecordingError("The run has ended.", hint="wrap clients before closing it")
-        if http_library(client) is not None:
-            made: Client = twin(client, self._listener)
-            return client if is_hooked(client, self._listener) else made
-        places = http_holders(client)
-        if not places:
-            raise RecordingError(
-                f"There is no http client in a {type(client).__qualname__}.",
-                hint="wrap an OpenAI or Anthropic client, or use log_llm_request",
-            )
-        for place in places:
-            http = getattr(place.object, place.name)
-            if not is_hooked(http, self._listener):
-                setattr(place.object, place.name, twin(http, self._listener))
-                self._wrapped.append((_weakly(place.object), place.name))
-        return client
+        return self._wrapping.wrap(client)
 
     @overload
     def tool(self, function: Function, *, name: str | None = None) -> Function: ...
@@ -155,7 +143,9 @@ class Recorder:
         """
         if function is None:
             return lambda decorated: self.tool(decorated, name=name)
-        return recorded(function, name, self._tools)
+        stage = current_stage()
+        acted = function if stage is None else stage.stand_in(function, name)
+        return recorded(acted, name, self._tools)
 
     def langchain(self) -> Any:
         """A callback handler for LangChain and LangGraph: ``config={"callbacks": [handler]}``.
@@ -256,10 +246,7 @@ class Recorder:
         if self.closed:
             return
         atexit.unregister(self.close_at_exit)
-        for holder_of, name in self._wrapped:
-            holder = holder_of()
-            if holder is not None:
-                setattr(holder, name, unhooked(getattr(holder, name), self._listener))
+        self._wrapping.undo()
         self._calls.close()
         end: Json = {
             "status": status,
@@ -299,13 +286,14 @@ class Recorder:
 
 
 def _run_start(policy: Policy, tags: Mapping[str, Any]) -> Json:
+    stage = current_stage()
     return {
         "started_at": datetime.now(timezone.utc).isoformat(),
         "python": sys.version.split()[0],
         "argv": clean_arguments(sys.argv) if policy.secrets is not None else list(sys.argv),
         "tags": encode(dict(tags)).value,
         "git": current_commit(Path.cwd()),
-        "replay_of": None,
+        "replay_of": None if stage is None else stage.run_id,
     }
 
 
@@ -332,11 +320,3 @@ def _document(body: Any) -> bytes:
 def _content_type(body: bytes) -> str:
     streamed = body.lstrip().startswith((b"data:", b"event:", b":"))
     return "text/event-stream" if streamed else "application/json"
-
-
-def _weakly(client: Any) -> Callable[[], Any]:
-    """A reference that keeps nobody alive, where the object allows one."""
-    try:
-        return weakref.ref(client)
-    except TypeError:
-        return lambda: client

@@ -55,13 +55,13 @@ class Tools:
         """The same for a call as Python makes it; looks up the model's id of it. Never raises."""
         if not self._journal.closed:
             with self._journal.guard(f"a call of {name}"):
-                plain, full = _bound(signature, called)
+                plain, full = bound_arguments(signature, called)
                 arguments, complete = encode(plain).value, encode(full).value
                 unit = units.serving(self._journal, name)
                 call_id = None if unit is None else unit.call_id
                 if call_id is None:
                     # Frameworks pass defaults that the model left out.
-                    needed = _without_defaults(signature, complete)
+                    needed = without_defaults(signature, complete)
                     call_id = self._pending.take(name, (arguments, complete, needed))
                 return self.begin(name, arguments, call_id, unit)
         return Run(self._journal, name, None)
@@ -133,7 +133,7 @@ class Run:
         )
 
 
-def _bound(signature: inspect.Signature | None, called: Called) -> tuple[Json, Json]:
+def bound_arguments(signature: inspect.Signature | None, called: Called) -> tuple[Json, Json]:
     """The arguments by parameter name: as they were passed, and with defaults filled in.
 
     A call that does not fit the signature (it is about to fail) is kept as it was made.
@@ -151,7 +151,7 @@ def _bound(signature: inspect.Signature | None, called: Called) -> tuple[Json, J
     return plain, _by_name(bound)
 
 
-def _without_defaults(signature: inspect.Signature | None, arguments: Json) -> Json:
+def without_defaults(signature: inspect.Signature | None, arguments: Json) -> Json:
     """The arguments (in JSON form) but for those that are what they would be anyway."""
     parameters = {} if signature is None else signature.parameters
     return {

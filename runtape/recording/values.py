@@ -195,6 +195,9 @@ def _restore_one(tag: Json, value: Any, find_class: Callable[[str], type]) -> An
     if name in ("repr", "inexact"):
         raise Inexact(f"of a {tag['class']} only a likeness was recorded")
     cls: Any = find_class(tag["class"])
+    if name not in _CLASSES or not _CLASSES[name](cls):
+        # Whatever a file names would be called with what the file says: a process, say.
+        raise Inexact(f"the class {tag['class']} is no {name}")
     if name == "namedtuple":
         return cls(**value)
     if name == "pydantic":
@@ -234,6 +237,14 @@ _ATOMS: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     dt.timedelta: ("timedelta", lambda d: [d.days, d.seconds, d.microseconds], _delta),
     UUID: ("uuid", str, UUID),
 }
+_CLASSES: dict[str, Callable[[Any], bool]] = {
+    "enum": lambda cls: issubclass(cls, Enum),
+    "path": lambda cls: issubclass(cls, PurePath),
+    "dataclass": dataclasses.is_dataclass,
+    "namedtuple": lambda cls: issubclass(cls, tuple) and hasattr(cls, "_fields"),
+    "pydantic": lambda cls: hasattr(cls, "model_dump") and hasattr(cls, "model_validate"),
+}
+"""What a class that a tag names has to be."""
 _READERS: dict[str, Callable[[Any], Any]] = {
     "tuple": tuple,
     "set": set,

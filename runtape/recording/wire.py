@@ -15,7 +15,8 @@ from runtape.dialects.base import Dialect
 from runtape.jsonio import Json
 from runtape.recording.calls import Sent
 
-_LIBRARIES = frozenset(("httpx", "httpx2"))
+LIBRARIES = ("httpx", "httpx2")
+"""The http libraries of the SDKs, by the name they are imported under."""
 
 _REQUEST_HEADERS = frozenset(("anthropic-version", "anthropic-beta", "openai-beta"))
 _RESPONSE_HEADERS = frozenset(
@@ -45,7 +46,7 @@ def http_library(client: Any) -> type | None:
     """The ``Client`` or ``AsyncClient`` of httpx or httpx2 that `client` is one of, or None."""
     for base in reversed(type(client).__mro__):
         library = base.__module__.partition(".")[0]
-        if library in _LIBRARIES and base.__name__ in ("Client", "AsyncClient"):
+        if library in LIBRARIES and base.__name__ in ("Client", "AsyncClient"):
             return base
     return None
 

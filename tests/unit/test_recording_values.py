@@ -6,6 +6,7 @@ import collections
 import datetime as dt
 import enum
 import math
+import subprocess
 import threading
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -250,3 +251,11 @@ def test_a_readable_form():
     pot = Pot("mug", Decimal("7.50"), (1, 2))
     assert encode(pot).value == {"name": "mug", "price": "7.50", "marks": [1, 2], "parts": []}
     assert encode(UUID(int=7)).value == "00000000-0000-0000-0000-000000000007"
+
+
+@pytest.mark.parametrize("name", ["enum", "path", "dataclass", "namedtuple", "pydantic", "odd"])
+def test_a_tape_cannot_have_any_class_called(name):
+    """A tag that names a class of another sort, such as one that starts processes, is refused."""
+    tags = [{"at": [], "as": name, "class": "subprocess:Popen"}]
+    with pytest.raises(Inexact):
+        restored(["true"], tags, find_class=lambda _: subprocess.Popen)
