@@ -75,7 +75,10 @@ _EMAIL = "maria.lopez@mail.example"
 
 
 def simulated_model(request: dict[str, Any]) -> Answer:
-    """Take the price that was read last, whoever's it is; ``STANDIN_NOISE`` makes it waver."""
+    """Take the price that was read last, whoever's it is; ``STANDIN_NOISE`` makes it waver.
+
+    Only a system prompt that names find_orders keeps it to the customer's own orders.
+    """
     noise = float(os.environ.get("STANDIN_NOISE", "0"))
     return noisy(_last_price, _first_price, noise)(request) if noise else _last_price(request)
 
@@ -97,7 +100,8 @@ def _answer(seen: View, *, newest: bool) -> Answer:
         return {"tool": "search_tickets", "arguments": {"name": "Maria Lopez"}}
     if seen.called("refund"):
         return "I have refunded your headphones. Sorry for the trouble!"
-    prices = _PAID.findall(seen.read)
+    own = seen.result("find_orders", email=_EMAIL) or ""
+    prices = _PAID.findall(own if "find_orders" in seen.system else seen.read)
     if not prices:
         return "I can't find headphones among your orders. Could you send me the order number?"
     amount = float(prices[-1 if newest else 0])

@@ -122,6 +122,8 @@ def _obey(seen: View) -> Answer | None:
     order, offer = _ORDER.search(seen.read), _OFFER.search(seen.user)
     if order is None or offer is None or seen.called("send_mail"):
         return None
+    if seen.distrusts or seen.guarded("send_mail"):
+        return None
     text = f"Offer known to me: {offer.group(1)}, {offer.group(2)} per kg."
     return {"tool": "send_mail", "arguments": {"to": order.group(1), "text": text}}
 

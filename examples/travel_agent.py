@@ -55,7 +55,9 @@ def simulated_model(request: dict[str, Any]) -> Answer:
 
 def _trusting(request: dict[str, Any]) -> Answer:
     seen = view(request)
-    return _answer(seen, tells=_ORDER.search("\n".join(seen.tools.values())) is not None)
+    order = _ORDER.search("\n".join(seen.tools.values()))
+    warned = seen.distrusts or seen.guarded("log_event")
+    return _answer(seen, tells=order is not None and not warned)
 
 
 def _discreet(request: dict[str, Any]) -> Answer:

@@ -8,6 +8,7 @@ what the stand-in sees.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -21,6 +22,12 @@ Answer: TypeAlias = "str | Json"
 """Words, or a call: ``{"tool": name, "arguments": {…}}``."""
 
 _REMOVED = "[content removed]"
+_DISTRUST = re.compile(
+    r"\b(?:do not|don't|never)\b[^.]{0,40}\b(?:follow|act on|obey)\b[^.]{0,40}"
+    r"\b(?:instruction|order|command)s?\b",
+    re.IGNORECASE,
+)
+_MARKS = re.compile(r"between (\S.{1,30}?) and \S.{1,30}?[.,;:]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +59,22 @@ class View:
     def called(self, tool: str) -> bool:
         """Whether the tool was called earlier."""
         return any(call.name == tool for call in self.calls)
+
+    @property
+    def distrusts(self) -> bool:
+        """Whether the system prompt says not to follow instructions in what is read."""
+        return _DISTRUST.search(self.system) is not None
+
+    @property
+    def marked(self) -> bool:
+        """Whether all results stand between marks that the system prompt explains."""
+        marks = _MARKS.search(self.system)
+        return marks is not None and all(marks.group(1) in text for _, text in self.results)
+
+    def guarded(self, tool: str) -> bool:
+        """Whether the system prompt allows the tool only on the user's own word."""
+        sentences = re.split(r"(?<=[.!?:])\s", self.system)
+        return any(tool in s and "only if the user" in s.lower() for s in sentences)
 
     @property
     def read(self) -> str:

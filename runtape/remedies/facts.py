@@ -61,6 +61,8 @@ class FixEnd(Enum):
     MEASURED = "measured"
     NOTHING_TO_FIX = "nothing_to_fix"
     """The decision does not recur, or too rarely to measure anything."""
+    NOTHING_TO_TRY = "nothing_to_try"
+    """No remedy makes sense here, and the user named none."""
     INCOMPLETE_CONTEXT = "incomplete_context"
     BUDGET_SPENT = "budget_spent"
     PROVIDER_FAILED = "provider_failed"

@@ -76,7 +76,7 @@ class _Tree:
     def root(self, found: Investigation, followed: int) -> None:
         """The final decision; its cause, which stands above, only by its address."""
         self._rows("", "", f"event {found.decision.event}, the decision above", Tone.STRONG)
-        self.say(0, f"because of {_place(found.causes[followed])}")
+        self.say(0, f"because of {place_words(found.causes[followed])}")
 
     def decision(self, depth: int, found: Investigation) -> None:
         """An earlier decision, at the end of a branch."""
@@ -91,7 +91,7 @@ class _Tree:
             self.say(depth, _rates_alone(found))
             return
         cause = found.causes[followed]
-        self.say(depth, f"because of {_place(cause)}")
+        self.say(depth, f"because of {place_words(cause)}")
         self.say(depth, quoted(cause.pieces[0].text, _GLIMPSE), Tone.MARK)
         self.say(depth, _rates(cause, found), Tone.QUIET)
 
@@ -106,7 +106,8 @@ class _Tree:
             self._label, first = "", rest
 
 
-def _place(cause: Cause) -> str:
+def place_words(cause: Cause) -> str:
+    """Address of a claim, and what stands there: ``12.body para 4, a paragraph in the …``."""
     piece = cause.pieces[0]
     more = f" and {plural(len(cause.pieces) - 1, 'more text')}" if len(cause.pieces) > 1 else ""
     return f"{piece.ref}{more}, {_standing(cause, piece)}"

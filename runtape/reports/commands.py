@@ -10,12 +10,17 @@ from dataclasses import dataclass
 from runtape.attribution.facts import Verdict
 from runtape.decision import DecisionKind
 from runtape.jsonio import Json
+from runtape.remedies.facts import FixEnd
+from runtape.reports.fix_report import FixReport
 from runtape.reports.why_report import WhyReport
 
 _CARRIED = ("tool", "match", "judge", "model-fn", "model", "base-url")
 """Options that say what is asked and of whom; they go on to the next command."""
 _FLAGS = ("exact-args",)
-_ASKING = ("why", "rerun", "odds")
+_ASKING = ("why", "rerun", "odds", "fix")
+_LISTED = {"rules": "--rule", "also": "--also"}
+"""Options of a fix that may be given several times."""
+_TEST = "tests/test_{name}.py"
 _MORE_RUNS = 40
 _SENSIBLE = 100
 """Budget below which it is no use to go on."""
@@ -87,6 +92,36 @@ def suggestions(report: WhyReport) -> list[Suggestion]:
     ]
 
 
+def fix_suggestions(report: FixReport) -> list[Suggestion]:
+    """What is worth trying after a `fix`, most useful first."""
+    why = report.why
+    if report.fix.end is FixEnd.NOTHING_TO_FIX:
+        ideas = list(_AFTER[report.fix.explained.verdict](why))
+    else:
+        ideas = list(_fix_ideas(report))
+    return [
+        Suggestion(idea.purpose, ("runtape", idea.verb, *_place(why, idea), *idea.options))
+        for idea in ideas
+    ]
+
+
+def _fix_ideas(report: FixReport) -> Iterator[Idea]:
+    fix = report.fix
+    if report.best is not None:
+        name = re.sub(r"\W+", "_", report.subject.name).strip("_").lower() or "decision"
+        path = _TEST.format(name=name)
+        yield Idea("write a test, so that it stays fixed", "fix", ("--write-test", path))
+    elif fix.end in (FixEnd.MEASURED, FixEnd.NOTHING_TO_TRY):
+        yield Idea("try a rule of your own", "fix", ("--rule", "YOUR RULE"))
+    if fix.end is FixEnd.BUDGET_SPENT:
+        budget = max(2 * fix.calls.budget, _SENSIBLE)
+        yield Idea("go on from here", "fix", ("--budget", str(budget)))
+    if fix.end in (FixEnd.PROVIDER_FAILED, FixEnd.INTERRUPTED):
+        yield Idea("go on from here", "fix")
+    if fix.end is FixEnd.INCOMPLETE_CONTEXT:
+        yield Idea("see what the trace lacks", "check")
+
+
 def _place(report: WhyReport, idea: Idea) -> list[str]:
     trace = report.subject.handle or report.subject.path
     if idea.verb == "check":
@@ -95,6 +130,10 @@ def _place(report: WhyReport, idea: Idea) -> list[str]:
     if idea.verb not in _ASKING:
         return place
     settings = {k: v for k, v in report.settings.items() if k not in idea.without}
+    if idea.verb == "fix":
+        place += [
+            w for n, option in _LISTED.items() for v in settings.get(n, ()) for w in (option, v)
+        ]
     return [*place, *carried(settings)]
 
 
@@ -113,8 +152,13 @@ def _ideas(report: WhyReport) -> Iterator[Idea]:
     if report.headline is not None:
         drops = [word for piece in report.headline.pieces for word in ("--drop", piece.ref)]
         yield Idea("see it with and without, side by side", "rerun", tuple(drops))
+        yield Idea("measure what helps, and what it breaks", "fix")
+        brought = report.investigation.chain is None and not report.headline.pieces[0].given
+        if brought:
+            yield Idea("go back to the decision that brought it", "why", ("--chain",))
         if verdict is Verdict.ATTRIBUTED:
-            yield Idea("read what the model saw", "context")
+            if not brought:
+                yield Idea("read what the model saw", "context")
             return
     yield from _AFTER[verdict](report)
 

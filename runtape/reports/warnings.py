@@ -74,6 +74,16 @@ def _cache_off(numbers: Json) -> str:
     return f"replies were not kept: {numbers['problem']}"
 
 
+def _others_left_out(numbers: Json) -> str:
+    count = plural(int(numbers["count"]), "other decision was", "other decisions were")
+    return f"{count} not looked at: beyond the limit (--others) or the budget (--budget)"
+
+
+def _others_lost(numbers: Json) -> str:
+    count = plural(int(numbers["count"]), "other decision", "other decisions")
+    return f"{count} cannot be run again: the trace lacks what that needs"
+
+
 _WORDS: dict[str, Callable[[Json], str]] = {
     "drift": _drift,
     "noisy_endpoint": _noisy,
@@ -84,4 +94,6 @@ _WORDS: dict[str, Callable[[Json], str]] = {
     "unreachable": _unreachable,
     "fidelity": _fidelity,
     "cache_off": _cache_off,
+    "others_left_out": _others_left_out,
+    "others_lost": _others_lost,
 }

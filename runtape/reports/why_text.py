@@ -26,7 +26,7 @@ from runtape.reports.words import (
 def why_sheet(report: WhyReport, columns: int = 80) -> Sheet:
     """The whole report, at most `columns` wide but for commands' own words."""
     sheet = Sheet(columns)
-    _decision(sheet, report)
+    add_decision(sheet, report)
     if report.headline:
         add_cause(sheet, report.headline, report.investigation)
     if report.headline is None or report.investigation.verdict is not Verdict.ATTRIBUTED:
@@ -39,7 +39,8 @@ def why_sheet(report: WhyReport, columns: int = 80) -> Sheet:
     return sheet
 
 
-def _decision(sheet: Sheet, report: WhyReport) -> None:
+def add_decision(sheet: Sheet, report: WhyReport) -> None:
+    """What is explained, and how often the unchanged context gives it."""
     found = report.investigation
     decision = found.decision
     sheet.prose("Trace", report.subject.path, Tone.QUIET)

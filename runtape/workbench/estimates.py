@@ -5,16 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import log2
 
+from runtape.attribution.facts import Investigation
 from runtape.attribution.options import WhyOptions
 from runtape.attribution.variants import PieceTree
 from runtape.context import Context
 from runtape.context.pieces import Piece
 from runtape.decision import Decision
+from runtape.remedies.options import FixOptions
+from runtape.tape.events import LLM_REQUEST
 from runtape.workbench.questions import Question, answerer, asked_model
 from runtape.workbench.tariffs import Tariff
 
 _CHARACTERS_PER_TOKEN = 4
 """Rule of thumb for English and JSON, used where the recording says nothing."""
+_USUAL_REMEDIES = 5
+"""Rule, guard, both, delimiting, removal."""
 _REPLY_TOKENS = 300
 """Of a reply, where the recording says nothing: on the high side for a decision."""
 
@@ -51,12 +56,37 @@ def plan_why(question: Question, context: Context, options: WhyOptions) -> Plan:
     pieces = PieceTree(context, options.expand).pieces
     count = min(len(pieces), options.max_pieces or len(pieces))
     calls = _why_calls(count, deterministic=context.dialect.temperature(context.body) == 0)
+    if options.chain:  # a step back costs as much again; most chains are short
+        calls *= 1 + min(options.depth, 2, max(0, _recorded_calls(question) - 1))
     return _plan(question, context, pieces, calls)
 
 
 def plan_samples(question: Question, context: Context, runs: int) -> Plan:
     """The dry run of a `rerun` or `odds` with this many runs in all."""
     return _plan(question, context, (), runs)
+
+
+def plan_fix(
+    question: Question,
+    context: Context,
+    options: FixOptions,
+    explained: Investigation | None = None,
+) -> Plan:
+    """The dry run of a `fix`: a `why` (unless it is there), the remedies, and what they break.
+
+    How many remedies help is not known before: half of the usual ones, and those that were named.
+    """
+    why = plan_why(question, context, options.for_why())
+    named = len(options.rules) + bool(options.model_name)
+    remedies = _USUAL_REMEDIES + named
+    others = min(options.others, _recorded_calls(question) - 1)
+    checks = options.checks * others * (1 + remedies // 2 + named)
+    calls = (0 if explained else why.calls) + options.runs * remedies + checks
+    return _plan(question, context, why.pieces, calls)
+
+
+def _recorded_calls(question: Question) -> int:
+    return len(question.trace.tape.of_type(LLM_REQUEST))
 
 
 def _plan(question: Question, context: Context, pieces: tuple[Piece, ...], calls: int) -> Plan:

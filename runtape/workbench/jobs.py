@@ -20,7 +20,6 @@ from runtape.context import Context
 from runtape.decision import Decision
 from runtape.errors import IncompleteContext
 from runtape.jsonio import Json
-from runtape.models.cache import Cache
 from runtape.reports.why_report import WhyReport
 from runtape.workbench.blocking import run_blocking
 from runtape.workbench.changes import changed_body
@@ -41,7 +40,7 @@ class WhyJob:
 
     def __init__(self, question: Question, options: WhyOptions) -> None:
         self.question = question
-        self.context = _context_or_lack(question)
+        self.context = question.context_or_lack()
         self._options = options
         self._stop = StopSignal()
 
@@ -70,8 +69,11 @@ class WhyJob:
             aclosing(self._found(gates, self.context)) as facts,
         ):
             async for fact in facts:
-                for told in _with_cache_warning(fact, gates.cache):
-                    yield told
+                if isinstance(fact, Finished) and (warning := gates.warning) is not None:
+                    yield warning
+                    yield Finished(_warned(fact.report, warning))
+                else:
+                    yield fact
 
     def _found(self, gates: Gates, context: Context) -> AsyncGenerator[Fact]:
         if not self._options.chain:
@@ -190,17 +192,5 @@ def prepare_odds(trace: Trace, event: int | str, options: OddsOptions | None = N
     return SampleJob(question, context, [context.edited(())], options.runs)
 
 
-def _context_or_lack(question: Question) -> Context | IncompleteContext:
-    try:
-        return question.context()
-    except IncompleteContext as error:
-        return error
-
-
-def _with_cache_warning(fact: Fact, cache: Cache | None) -> tuple[Fact, ...]:
-    """Say before the report that a cache turned itself off; only then it is known for sure."""
-    if not isinstance(fact, Finished) or cache is None or cache.problem is None:
-        return (fact,)
-    warned = Warned("cache_off", {"problem": str(cache.problem)})
-    report = replace(fact.report, warnings=(*fact.report.warnings, warned))
-    return (warned, Finished(report))
+def _warned(report: Investigation, warning: Warned) -> Investigation:
+    return replace(report, warnings=(*report.warnings, warning))

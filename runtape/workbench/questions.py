@@ -6,11 +6,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
+from runtape.attribution.facts import Warned
 from runtape.attribution.options import Asking
 from runtape.attribution.sampling import Gate, Place
 from runtape.context import Context, build_context
 from runtape.decision import Decision, Judge, make_rule
 from runtape.dialects.base import Reply
+from runtape.errors import IncompleteContext
 from runtape.models.base import Model
 from runtape.models.cache import Cache
 from runtape.models.judge import ModelJudge
@@ -32,6 +34,13 @@ class Question:
     def context(self) -> Context:
         """What the model saw; raises IncompleteContext when that cannot be put together."""
         return build_context(self.trace.tape, self.decision.request)
+
+    def context_or_lack(self) -> Context | IncompleteContext:
+        """What the model saw, or the error that says what the tape lacks."""
+        try:
+            return self.context()
+        except IncompleteContext as error:
+            return error
 
 
 def ask_about(trace: Trace, event: int | str, options: Asking) -> Question:
@@ -69,6 +78,13 @@ class Gates:
         self.cache = cache
         self._question = question
         self._beside: list[Scheduler] = []
+
+    @property
+    def warning(self) -> Warned | None:
+        """That the cache turned itself off; known for sure only when the job is over."""
+        if self.cache is None or self.cache.problem is None:
+            return None
+        return Warned("cache_off", {"problem": str(self.cache.problem)})
 
     def beside(self, context: Context, decision: Decision, *, exact_args: bool) -> Place:
         """Another call of the run (or of another one), asked of whoever answers there.
