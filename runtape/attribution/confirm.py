@@ -8,6 +8,9 @@ from runtape.attribution.ledger import Ledger, Steps
 from runtape.attribution.protocol import Ask, Change
 from runtape.trials import Tally
 
+SLOTS_SPENT = "slots_spent"
+"""Warning: more changed contexts looked suspicious than the level is corrected for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settled:
@@ -25,6 +28,7 @@ def confirm(ledger: Ledger, change: Change, *, looks: int | None = None) -> Step
     `looks`: at most so many more rounds.
     """
     if not ledger.take_slot(change):
+        yield from ledger.warn_once(SLOTS_SPENT, slots=ledger.options.slots)
         return None
     while True:
         gauge, tally = ledger.gauge, ledger.evidence(change)

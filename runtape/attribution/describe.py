@@ -112,4 +112,4 @@ def _watch_drift(ledger: Ledger, before: Tally) -> Steps[None]:
     rarer = fisher_less(last, runs, first.same, first.runs)
     oftener = fisher_less(runs - last, runs, first.runs - first.same, first.runs)
     if min(rarer, oftener) <= _DRIFT:
-        yield from ledger.warn("drift", same=last, runs=runs)
+        yield from ledger.warn_once("drift", same=last, runs=runs)

@@ -252,11 +252,12 @@ class Ledger:
                 self.states[piece] = state
                 yield StateNote(piece, state)
 
-    def warn(self, code: str, **numbers: float) -> Steps[None]:
-        """Keep a warning, and say so."""
-        note = WarningNote(code, dict(numbers))
-        self.warnings.append(note)
-        yield note
+    def warn_once(self, code: str, **numbers: float) -> Steps[None]:
+        """Keep a warning and say so, unless it was said before."""
+        if all(note.code != code for note in self.warnings):
+            note = WarningNote(code, dict(numbers))
+            self.warnings.append(note)
+            yield note
 
     # ── running ──────────────────────────────────────────────────────────────────────────────────
 

@@ -65,7 +65,7 @@ def _narrow_parts(ledger: Ledger, piece: int, parts: Sequence[int], none: float)
     if len(parts) > _MANY:
         hot = yield from take_apart(ledger, parts)
     else:
-        yield from race(ledger, [alone(p) for p in parts], none, alone(piece))
+        yield from race(ledger, [alone(p) for p in parts], none, ledger.tally(alone(piece)))
         hot = [p for p in parts if is_hot(ledger, alone(p))]
     yield from ledger.mark(hot, PieceState.SUSPECTED)
     yield from ledger.mark((p for p in parts if p not in ledger.states), PieceState.NO_EFFECT)

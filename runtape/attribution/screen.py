@@ -13,11 +13,12 @@ from itertools import pairwise
 
 from runtape.attribution.bisect import find_turning
 from runtape.attribution.facts import Mode, PieceState
-from runtape.attribution.ledger import UNCHANGED, Ledger, Steps, alone, is_single
+from runtape.attribution.ledger import Ledger, Steps, alone, is_single
 from runtape.attribution.protocol import Ask, Change
 from runtape.attribution.together import together
 from runtape.trials import Tally
 
+_NOTHING = Tally()
 _FEW = 12
 """Up to this many pieces are removed one by one."""
 _SMALL = 3
@@ -30,8 +31,6 @@ _REMOTE = 0.05
 """Posterior below which a change gets no more runs."""
 _DERAILED = 0.75
 """Share of hot groups that says: the model cannot go on with so much missing."""
-
-
 _ASIDE = 8
 """Size of groups of tool definitions and arguments of earlier calls: seldom the reason."""
 
@@ -90,25 +89,26 @@ def deal(pieces: Sequence[int], count: int) -> list[list[int]]:
 
 def take_apart(ledger: Ledger, group: Sequence[int]) -> Steps[list[int]]:
     """The hot members of a group, found by taking them out until the rest is clear."""
-    if len(group) <= 1:
-        return (yield from screen_singly(ledger, group))
-    whole = Change(frozenset(group))
-    yield from assess(ledger, (whole,))
-    if not is_hot(ledger, whole):
-        yield from ledger.mark(group, PieceState.IN_GROUP)
-        return []
-    out = [p for p in group if p in ledger.lookups(whole)]
-    if not out and len(group) <= _SMALL:
-        return (yield from screen_singly(ledger, group))
-    if not out:
-        length = yield from find_turning(ledger, group)
-        if length is None:
-            halves = yield from together(take_apart(ledger, half) for half in deal(group, 2))
-            return halves[0] + halves[1]
-        out = [group[length - 1]]
-    rest = [p for p in group if p not in out]
-    hot, others = yield from together((screen_singly(ledger, out), take_apart(ledger, rest)))
-    return hot + others
+    out: list[int] = []
+    rest = list(group)
+    while len(rest) > 1:
+        whole = Change(frozenset(rest))
+        yield from assess(ledger, [whole, *map(alone, out)])
+        if not is_hot(ledger, whole):
+            yield from ledger.mark(rest, PieceState.IN_GROUP)
+            return (yield from screen_singly(ledger, out))
+        again = [p for p in rest if p in ledger.lookups(whole)]
+        if not again and len(rest) <= _SMALL:
+            break
+        if not again:
+            length = yield from find_turning(ledger, rest)
+            if length is None:
+                halves = yield from together(take_apart(ledger, half) for half in deal(rest, 2))
+                return (yield from screen_singly(ledger, out)) + halves[0] + halves[1]
+            again = [rest[length - 1]]
+        out += again
+        rest = [p for p in rest if p not in again]
+    return (yield from screen_singly(ledger, out + rest))
 
 
 def is_hot(ledger: Ledger, change: Change) -> bool:
@@ -141,32 +141,28 @@ def next_ask(ledger: Ledger, change: Change) -> Ask | None:
 
 
 def race(
-    ledger: Ledger, changes: Sequence[Change], none: float, whole: Change = UNCHANGED
+    ledger: Ledger, changes: Sequence[Change], none: float, like: Tally = _NOTHING
 ) -> Steps[None]:
     """One run a round of the changes that may be the one, until one stands out or none is left.
 
     One of them is likely to have an effect; the posterior of each is its likelihood ratio over the
-    sum of all of them plus `none`, the weight of "none of these".
+    sum of all of them plus `none`, the weight of "none of these". `like`: what was seen without the
+    whole that they are parts of.
     """
     runs = 2 if ledger.options.wide else ledger.gauge.step
-    while running := _undecided(ledger, changes, none, whole):
+    while running := _undecided(ledger, changes, none, like):
         yield from ledger.run(Ask(c, runs) for c in running)
 
 
-def _undecided(
-    ledger: Ledger, changes: Sequence[Change], none: float, whole: Change
-) -> list[Change]:
+def _undecided(ledger: Ledger, changes: Sequence[Change], none: float, like: Tally) -> list[Change]:
     gauge = ledger.gauge
-    if not changes:
-        return []
     tallies = {c: ledger.tally(c) for c in changes}
-    like = Tally() if whole == UNCHANGED else ledger.tally(whole)
     odds = {c: gauge.odds(t, like) for c, t in tallies.items()}
     total = none + sum(odds.values())
-    best = max(changes, key=odds.__getitem__)
-    score = gauge.score(tallies[best])
-    if gauge.hot(tallies[best]) and (odds[best] >= _SURE * total or score >= _STRONG):
-        return []
+    for change, tally in tallies.items():
+        sure = odds[change] >= _SURE * total or gauge.score(tally) >= _STRONG
+        if sure and gauge.hot(tally):
+            return []
     return [
         c
         for c, tally in tallies.items()

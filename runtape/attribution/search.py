@@ -91,7 +91,7 @@ class Procedure:
         old = self.ledger
         self.ledger = Ledger(old.tree, replace(old.options, deterministic=False))
         self._reached = None
-        yield from self.ledger.warn(NOISY_ENDPOINT, calls=old.calls)
+        yield from self.ledger.warn_once(NOISY_ENDPOINT, calls=old.calls)
         return (yield from self._search())
 
     def _search(self) -> Steps[Verdict]:
@@ -120,14 +120,11 @@ class Procedure:
 
 
 def _chosen(ledger: Ledger) -> list[int]:
-    """The top-level pieces to test: all, or the newest besides those that stand apart."""
-    pieces, most = list(ledger.tree.roots), ledger.options.max_pieces
-    if most is None or len(pieces) <= most:
-        return pieces
-    apart = [p for p in pieces if ledger.tree.apart(p)][:most]
-    rest = [p for p in pieces if p not in apart]
-    chosen = {*apart, *rest[len(rest) - (most - len(apart)) :]}
-    return [p for p in pieces if p in chosen]
+    """The top-level pieces to test: all, or those that stand apart and the newest of the others."""
+    tree, most = ledger.tree, ledger.options.max_pieces
+    pieces = list(enumerate(tree.roots))
+    pieces.sort(key=lambda p: (not tree.apart(p[1]), tree.aside(p[1]), -p[0]))
+    return [piece for _, piece in sorted(pieces[:most])]
 
 
 def _unexplained(ledger: Ledger, pieces: Sequence[int]) -> list[int]:

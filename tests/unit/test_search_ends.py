@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from runtape.attribution.confirm import SLOTS_SPENT
 from runtape.attribution.facts import Verdict
 from runtape.attribution.protocol import Change, Wording
 from runtape.attribution.search import Procedure, SearchOptions
@@ -172,12 +173,14 @@ def test_at_most_so_many_pieces_are_tested():
     assert asked == {"system", "user", "page 9", "page 8", "page 7"}
 
 
-def test_forty_slots_and_no_more():
-    """With all slots taken nothing else is claimed, however clear it looks."""
+def test_so_many_slots_and_no_more():
+    """With all slots taken nothing else is claimed, however clear it looks, and that is said."""
     toy = Toy({f"page {i}": {} for i in range(12)})
     drive = Drive(
-        toy, lambda present: SAME if all(map(present, toy.names)) else OTHER, SearchOptions(slots=3)
+        toy,
+        lambda present: SAME if all(map(present, toy.names)) else OTHER,
+        SearchOptions(slots=3),
     )
     result = drive.run()
     assert len(result.claims) == 3
-    assert result.slots == 3
+    assert [warning.code for warning in result.warnings] == [SLOTS_SPENT]
