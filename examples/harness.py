@@ -39,7 +39,7 @@ class Story:
 
 def main(story: Story) -> None:
     """Run the story as the command line says, record it, and say what to try next."""
-    args = _arguments(story)
+    args = arguments(story.task)
     with runtape.record(name=story.name) as rec:
         tools = {tool.__name__: rec.tool(tool) for tool in story.tools}
         if args.openai:
@@ -67,7 +67,7 @@ def _run_openai(rec: Any, story: Story, tools: dict, *, model: str, **options: s
         {"role": "user", "content": story.task},
     ]
     definitions = [
-        {"type": "function", "function": _definition(t, "parameters")} for t in story.tools
+        {"type": "function", "function": definition(t, "parameters")} for t in story.tools
     ]
     for _ in range(_MOST_TURNS):
         reply = client.chat.completions.create(model=model, messages=messages, tools=definitions)
@@ -86,7 +86,7 @@ def _run_anthropic(rec: Any, story: Story, tools: dict, *, model: str) -> str:
 
     client = rec.wrap(Anthropic())
     messages: list[dict] = [{"role": "user", "content": story.task}]
-    definitions = [_definition(t, "input_schema") for t in story.tools]
+    definitions = [definition(t, "input_schema") for t in story.tools]
     for _ in range(_MOST_TURNS):
         reply = client.messages.create(
             model=model, max_tokens=1000, system=story.system, messages=messages, tools=definitions
@@ -103,7 +103,7 @@ def _run_anthropic(rec: Any, story: Story, tools: dict, *, model: str) -> str:
     return "(gave up)"
 
 
-def _definition(tool: Callable[..., str], schema_key: str) -> dict:
+def definition(tool: Callable[..., str], schema_key: str) -> dict:
     """Describe a tool to the model from its signature and docstring."""
     parameters = inspect.signature(tool).parameters.values()
     return {
@@ -117,11 +117,14 @@ def _definition(tool: Callable[..., str], schema_key: str) -> dict:
     }
 
 
-def _arguments(story: Story) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=story.task)
+def arguments(task: str, *, anthropic: bool = True) -> argparse.Namespace:
+    """Read from the command line who answers; `anthropic` says whether the agent can ask that."""
+    parser = argparse.ArgumentParser(description=task)
     who = parser.add_mutually_exclusive_group()
     who.add_argument("--openai", metavar="MODEL", help="ask OpenAI (needs OPENAI_API_KEY)")
-    who.add_argument("--anthropic", metavar="MODEL", help="ask Anthropic (needs ANTHROPIC_API_KEY)")
+    if anthropic:
+        help_text = "ask Anthropic (needs ANTHROPIC_API_KEY)"
+        who.add_argument("--anthropic", metavar="MODEL", help=help_text)
     who.add_argument(
         "--local", nargs=2, metavar=("URL", "MODEL"), help="ask an OpenAI-compatible server"
     )
