@@ -17,6 +17,7 @@ from runtape.context.edits import (
     quoted,
 )
 from runtape.context.nodes import Node, Place
+from runtape.context.substitution import substituted
 from runtape.dialects.base import Dialect, JsonPath, Slot, SlotKind
 from runtape.dialects.content import parsed_arguments
 from runtape.dialects.paths import replaced_at, value_at
@@ -168,56 +169,6 @@ def _whole_value(slot: Slot, value: Any, text: str | None) -> Any:
     if not isinstance(arguments, dict):
         arguments = {"text": text}
     return arguments if isinstance(value, dict) else dumps_text(arguments)
-
-
-def substituted(body: Json, dialect: Dialect, edit: Substitution) -> Json:
-    """The body with a text put in place of another in all its slots.
-
-    Inside JSON that stands in a string the text is looked for as JSON spells it, two layers deep.
-    Raises InvalidEdit when it stands nowhere.
-    """
-    spellings = list(_spellings(edit.old, edit.new))
-    found = False
-    for slot in dialect.slots(body):
-        if slot.kind is SlotKind.MEDIA:
-            continue
-        value = value_at(body, slot.path)
-        changed = _exchanged(value, spellings)
-        if changed != value:
-            found = True
-            body = replaced_at(body, slot.path, changed)
-    if not found:
-        raise InvalidEdit(
-            f"“{_short(edit.old)}” stands nowhere in the context",
-            hint="copy it from `runtape context`, with its capitals and spaces",
-        )
-    return body
-
-
-def _spellings(old: str, new: str) -> Iterator[tuple[str, str]]:
-    seen: set[str] = set()
-    for _ in range(3):
-        if old and old not in seen:
-            seen.add(old)
-            yield old, new
-        old, new = dumps_text(old)[1:-1], dumps_text(new)[1:-1]
-
-
-def _exchanged(value: Any, spellings: Sequence[tuple[str, str]]) -> Any:
-    if isinstance(value, str):
-        for old, new in spellings:
-            if old in value:
-                return value.replace(old, new)
-        return value
-    if isinstance(value, dict):
-        return {key: _exchanged(inner, spellings) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_exchanged(inner, spellings) for inner in value]
-    return value
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:57]}…"  # noqa: PLR2004 - fits a line
 
 
 def carry_out(

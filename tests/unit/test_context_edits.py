@@ -255,8 +255,40 @@ def test_a_text_is_substituted_however_it_is_spelled():
     edited = context.edited([substitute('say "yes"', 'say "no"')])
     assert edited["messages"][1]["content"] == 'say "no"'
     assert json.loads(json.loads(result_of(edited))["a"])["b"] == 'say "no" now'
+    fragment = context.edited([substitute('{"a": ', '{"z": ')])
+    assert "z" in json.loads(result_of(fragment))
     with pytest.raises(InvalidEdit, match="nowhere"):
         context.edited([substitute("Say", "x")])
+
+
+@settings(max_examples=150, deadline=None)
+@given(VALUES, SPELLINGS, st.sampled_from(["x", "One", '"\n\\', "é"]))
+def test_a_substitution_leaves_json_as_json(value, spelled, new):
+    """Words exchanged in any JSON give the JSON of the value with the words exchanged."""
+    context, _ = about(spelled(value))
+
+    def exchanged(part):
+        if isinstance(part, dict):
+            return {exchanged(key): exchanged(inner) for key, inner in part.items()}
+        if isinstance(part, list):
+            return [exchanged(inner) for inner in part]
+        return part.replace("b", new) if isinstance(part, str) else part
+
+    if "b" in json.dumps(value):
+        after = result_of(context.edited([substitute("b", new)]))
+        before = json.loads(result_of(context.body))
+        while isinstance(before, str):
+            before, after = json.loads(before), json.loads(after)
+        assert _opened(json.loads(after) if isinstance(after, str) else after) == exchanged(
+            _opened(before)
+        )
+
+
+def _opened(value):
+    """A value with the JSON under its key ``inner`` read."""
+    if isinstance(value, dict) and isinstance(value.get("inner"), str) and "n" in value:
+        return {**value, "inner": json.loads(value["inner"])}
+    return value
 
 
 def test_system_text_is_added_or_replaced_after_the_pieces():
