@@ -29,7 +29,10 @@ SECTIONS: dict[str, tuple[Entry, ...]] = {
         Entry("diff", "Two contexts, or two runs, side by side."),
         Entry("check", "Whether a trace is whole, and what a rerun would lack."),
     ),
-    "Share": (Entry("report", "A saved report again: as text, page, picture or Markdown."),),
+    "Share": (
+        Entry("report", "A saved report again: as text, page, picture or Markdown."),
+        Entry("mcp", "Serve the traces to an agent, over the Model Context Protocol."),
+    ),
     "Start": (Entry("demo", "An example agent, recorded and explained offline."),),
 }
 """Commands by what one wants to do, in the order of the help page."""

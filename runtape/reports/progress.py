@@ -189,6 +189,14 @@ def _question_line(decision: Decision, columns: int) -> Line:
     return line(Span(cut(words, columns), Tone.STRONG))
 
 
+def phase_words(progress: Progress) -> str:
+    """One phrase where nothing is drawn: ``narrowing down, unchanged 18/18``."""
+    shown = progress.hop or progress
+    base = shown.baseline.tally
+    again = f", unchanged {tally(base)}" if base.runs else ""
+    return f"{PHASE_WORDS[shown.phase]}{again}"
+
+
 def status_line(progress: Progress, columns: int = 80) -> Line:
     """Phase, share of the budget, baseline."""
     calls = progress.calls

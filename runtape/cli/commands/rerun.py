@@ -14,7 +14,7 @@ from runtape.cli.options import EventCommand, asking, event_argument, trace_argu
 from runtape.cli.sampling import run_samples
 from runtape.errors import UsageError
 from runtape.jsonio import Json, dumps_text, loads
-from runtape.reports.words import quoted
+from runtape.reports.changes import change_words
 from runtape.workbench import Trace, open_trace, prepare_rerun
 
 _ARROW = "=>"
@@ -62,7 +62,8 @@ def command(*, trace: str, event: str, folder: Path | None, as_json: bool, **fla
         edit=_edited(opened, event) if flags["edit"] else None,
     )
     job = prepare_rerun(opened, event, options)
-    return run_samples(job, asked, tuple(_changes(options, flags)), as_json=as_json)
+    changed = change_words(options, str(flags["system_file"] or ""))
+    return run_samples(job, asked, tuple(changed), as_json=as_json)
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -105,17 +106,3 @@ def _edited(trace: Trace, event: str) -> Callable[[Json], Json]:
     except ValueError as error:
         raise UsageError(f"the edited request is not JSON: {error}") from error
     return lambda _: edited
-
-
-def _changes(options: RerunOptions, flags: dict[str, Any]) -> list[str]:
-    """What was changed, in words."""
-    words = [f"without {ref}" for ref in options.drop]
-    words += [f"{quoted(old, 30)} became {quoted(new, 30)}" for old, new in options.replace.items()]
-    if options.system is not None:
-        words.append(f"system prompt from {flags['system_file']}")
-    if options.add_system is not None:
-        words.append(f"system prompt ends with {quoted(options.add_system, 50)}")
-    if options.model_name is not None:
-        words.append(f"model {options.model_name}")
-    words += [f"{name} set to {dumps_text(value)}" for name, value in options.params.items()]
-    return [*words, "edited by hand"] if options.edit else words

@@ -1,0 +1,1 @@
+"""The MCP server: an agent looks at recorded runs and asks why, over the Model Context Protocol."""
