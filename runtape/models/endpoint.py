@@ -117,11 +117,14 @@ def endpoint_of(
 ) -> Endpoint:
     """Where a rerun of `request` goes: `base_url`, `provider`, the recorded server, or the default.
 
-    Raises UsageError for a provider that is not known and for a base URL that is none.
+    Raises UsageError for a provider that is not known, for a base URL that is none, and for a call
+    that only a framework told of, without its server, when its provider is none of those known.
     """
     headers = {name: request.headers[name] for name in HEADERS if name in request.headers}
     named = base_url or (_provider(provider).base_url if provider else None)
     usual = _environment_url(dialect) or dialect.default_origin
+    if named is None and request.origin is None and "callback" in request.fidelity.values():
+        named = _told(request.provider, dialect)
     if named is None and request.origin is not None:
         origin, path = request.origin.rstrip("/"), request.path or _prefix(dialect) + dialect.path
         if not path.startswith("/"):
@@ -158,6 +161,18 @@ def _provider(name: str) -> Provider:
             f"No provider is called {name!r}.", hint=f"known are {', '.join(PROVIDERS)}"
         )
     return PROVIDERS[name]
+
+
+def _told(name: str, dialect: Dialect) -> str | None:
+    """Base URL of the provider a framework names; None for the usual server of the dialect."""
+    if name == dialect.provider:
+        return None
+    if name not in PROVIDERS:
+        raise UsageError(
+            f"The trace does not say which server answered, only that it was {name!r}.",
+            hint="name one with --provider or --base-url, or let a function answer: --model-fn",
+        )
+    return PROVIDERS[name].base_url
 
 
 def _environment_url(dialect: Dialect) -> str | None:

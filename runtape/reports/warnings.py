@@ -65,8 +65,11 @@ def _unreachable(numbers: Json) -> str:
     return f"cannot be taken out of a valid request, so not tested: {', '.join(refs[:_REFS])}{more}"
 
 
+_FIDELITY = {"callback": "{} as a framework told it"}
+
+
 def _fidelity(numbers: Json) -> str:
-    parts = [f"{part} {how}" for part, how in numbers.items()]
+    parts = [_FIDELITY.get(how, "{} " + how).format(part) for part, how in numbers.items()]
     return f"the trace does not hold all of this call exactly: {listed(parts)}"
 
 

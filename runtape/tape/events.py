@@ -101,7 +101,8 @@ class Request:
         spans: which request each part of `text` first entered with; consecutive, covering all of
             it.
         stream: whether the caller asked for a stream.
-        fidelity: part → ``exact | assumed | missing`` where it is known; empty means exact.
+        fidelity: part → ``exact | assumed | missing | callback`` where it is known; empty means
+            exact.
     """
 
     event: int
