@@ -191,6 +191,10 @@ def _further() -> Iterator[Row]:
     yield Row("fragile 1→0 n 80", _world(worlds.fragile, 80, 0.05), 0.97)
     yield Row("muddled 1→0 n 20", _world(worlds.muddled, 20, 1.0, 0.0), 0.95)
     yield Row("muddled .9→.1 n 7", _world(worlds.muddled, 7, 0.9, 0.1), 0.93)
+    yield Row("touchy 1→0 n 20", _world(worlds.touchy, 20, 1.0, 0.0), 0.97, strays=1.0)
+    yield Row("touchy .9→.1 n 7", _world(worlds.touchy, 7, 0.9, 0.1), 0.93, strays=1.0)
+    touchy = _world(worlds.touchy_without_cause, 20, 1.0)
+    yield Row("touchy, no cause n 20", touchy, headlines=0.03, strays=1.0)
     yield Row("gutted, no cause n 20", _world(worlds.gutted, 20, 1.0), headlines=0.02)
     for rate, muddle in ((1.0, 0.0), (0.9, 0.0), (0.5, 0.0), (1.0, 0.3)):
         name = f"only required {rate}" + (", muddled" if muddle else "")

@@ -47,6 +47,7 @@ class World:
         otherwise: what the model does when it does not decide so; None: another call or words, by
             chance.
         muddle: share of runs in which the model does not show that it misses an input.
+        touch: any removal at all makes the decision rarer by up to this share.
     """
 
     shape: tuple[tuple[int, ...], ...]
@@ -57,6 +58,7 @@ class World:
     breaks: float = 2.0
     otherwise: Reaction | None = None
     muddle: float = 0.0
+    touch: float = 0.0
 
     # ── the tree ─────────────────────────────────────────────────────────────────────────────────
 
@@ -119,9 +121,15 @@ class World:
             if rng.random() < self.muddle:
                 return self._something_else(rng)
             return Seen(Reaction.LOOKUP, lookup=self.data >> _ROOT << _ROOT)
-        if rng.random() < self.rate(present):
+        if rng.random() < self.rate(present) * (1 - self._touched(gone)):
             return Seen(Reaction.SAME)
         return self._something_else(rng)
+
+    def _touched(self, gone: frozenset[int]) -> float:
+        """How far the loss of just these texts moves the model, for no reason."""
+        if not gone or not self.touch:
+            return 0.0
+        return self.touch * Random(str(sorted(gone))).random()
 
     def _something_else(self, rng: Random) -> Seen:
         if self.otherwise is not None:
@@ -167,6 +175,20 @@ def muddled(pieces: int, high: float, low: float, rng: Random) -> World:
     """One cause, and a model that in three runs of ten does not show which input it misses."""
     world = single(pieces, high, low, rng)
     world.muddle = 0.3
+    return world
+
+
+def touchy(pieces: int, high: float, low: float, rng: Random) -> World:
+    """One cause, and a model that any removal at all moves by up to a fifth."""
+    world = single(pieces, high, low, rng)
+    world.touch = 0.2
+    return world
+
+
+def touchy_without_cause(pieces: int, rate: float, rng: Random) -> World:
+    """No cause, two required inputs, and a model that any removal moves by up to a fifth."""
+    world = only_required(pieces, rate, 0.0, rng)
+    world.touch = 0.2
     return world
 
 
