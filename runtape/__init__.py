@@ -36,8 +36,11 @@ if TYPE_CHECKING:
         TraceUnreadable,
         UsageError,
     )
+    from runtape.playback import ReplayDiverged, Replayer, ReplayWarning
     from runtape.recording import Recorder, record
+    from runtape.recording.installing import install, uninstall
     from runtape.reports.why_report import WhyReport
+    from runtape.workbench.replaying import replay
     from runtape.workbench.traces import Trace
     from runtape.workbench.verbs import investigate, load, odds, rerun, why, why_async
 
@@ -61,6 +64,9 @@ __all__ = [
     "Recorder",
     "RecordingError",
     "RefNotFound",
+    "ReplayDiverged",
+    "ReplayWarning",
+    "Replayer",
     "Reply",
     "RequestError",
     "RerunOptions",
@@ -75,11 +81,14 @@ __all__ = [
     "UsageError",
     "WhyOptions",
     "WhyReport",
+    "install",
     "investigate",
     "load",
     "odds",
     "record",
+    "replay",
     "rerun",
+    "uninstall",
     "why",
     "why_async",
 ]
@@ -92,17 +101,23 @@ _HOMES = {
     "Investigation": "attribution.facts",
     "OddsOptions": "attribution.options",
     "Recorder": "recording",
+    "ReplayDiverged": "playback",
+    "ReplayWarning": "playback",
+    "Replayer": "playback",
     "Reply": "dialects.base",
     "RerunOptions": "attribution.options",
     "ToolCall": "dialects.base",
     "Trace": "workbench.traces",
     "WhyOptions": "attribution.options",
     "WhyReport": "reports.why_report",
+    "install": "recording.installing",
     "investigate": "workbench.verbs",
     "load": "workbench.verbs",
     "odds": "workbench.verbs",
     "record": "recording",
+    "replay": "workbench.replaying",
     "rerun": "workbench.verbs",
+    "uninstall": "recording.installing",
     "why": "workbench.verbs",
     "why_async": "workbench.verbs",
 }
