@@ -39,6 +39,7 @@ UNCHANGED = Change()
 CAUSES = frozenset((Role.CAUSE, Role.MASKED, Role.EACH_ENOUGH, Role.JOINT))
 """Roles that answer the question; a required input or a nudge never does."""
 
+_NOTHING = Tally()
 _RESERVE = 10
 """Slots that only suspects get, with fresh runs; single pieces take the others when first run."""
 _BARREN = 2
@@ -101,6 +102,7 @@ class Ledger:
         self.states: dict[int, PieceState] = {}
         self.warnings: list[WarningNote] = []
         self._seen: dict[Change, list[Seen]] = {UNCHANGED: []}
+        self._tallies: dict[Change, Tally] = {}
         self._asked = 0
         self._barren: Counter[Change] = Counter()
         self._slots: dict[Change, int] = {}
@@ -118,7 +120,7 @@ class Ledger:
 
     def tally(self, change: Change) -> Tally:
         """All runs of exactly this change."""
-        return _count(self._seen.get(change, ()))
+        return self._tallies.get(change, _NOTHING)
 
     def evidence(self, change: Change) -> Tally:
         """The runs that a test of this change may use."""
@@ -142,9 +144,9 @@ class Ledger:
     def single_tallies(self) -> dict[int, Tally]:
         """All runs of every individually removed piece."""
         return {
-            piece: _count(seen)
-            for change, seen in self._seen.items()
-            if seen and is_single(change)
+            piece: tally
+            for change, tally in self._tallies.items()
+            if tally.runs and is_single(change)
             for piece in change.pieces
         }
 
@@ -299,6 +301,7 @@ class Ledger:
         for i, ask in enumerate(batch):
             seen = answers[i] if i < len(answers) else []
             self._seen.setdefault(ask.change, []).extend(seen)
+            self._tallies[ask.change] = _count(self._seen[ask.change])
             self._barren[ask.change] = 0 if seen else self._barren[ask.change] + 1
             if ask.change == UNCHANGED:
                 self._baseline_in_flight -= ask.runs
