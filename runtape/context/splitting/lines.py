@@ -92,9 +92,14 @@ def split_lines(text: str) -> Split | None:
     return several(sentence_parts(span for spans in found for span in spans if bears(text, *span)))
 
 
-def line_sentences(text: str) -> list[Span]:
-    """The sentences of all lines: none goes on over the end of a line that ends something."""
-    return [span for unit in _units(text) for span in tagged_sentences(text, *unit.inner)]
+def line_sentences(text: str) -> Iterator[tuple[int, Span]]:
+    """The sentences of all lines: none goes on over the end of a line that ends something.
+
+    With each sentence comes where it begins with its marks: at the bullet in front of it, if any.
+    """
+    for unit in _units(text):
+        for number, span in enumerate(tagged_sentences(text, *unit.inner)):
+            yield (span[0] if number else unit.start), span
 
 
 def _listed(text: str, units: Sequence[Unit]) -> Split | None:

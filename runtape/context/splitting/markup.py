@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from runtape.context.pieces import PieceKind
 from runtape.context.refs import Word
 from runtape.context.splitting.lines import line_sentences
-from runtape.context.splitting.parts import Names, Part, Shape, Split, sentence_part, trimmed
+from runtape.context.splitting.parts import Names, Part, Shape, Split, trimmed
 from runtape.context.splitting.tags import Element, outermost, says
 
 
@@ -40,7 +41,8 @@ def _run(text: str, start: int, end: int, names: Names) -> Iterator[Part]:
     if "\n\n" in text[start:end]:
         yield Part(names.next(Word.TEXT), start, end, (start, end))
         return
-    for first, last in line_sentences(text[start:end]):
-        span = (start + first, start + last)
-        if says(text[slice(*span)]):
-            yield sentence_part(names.next(Word.SENTENCE), span)
+    for begin, (first, last) in line_sentences(text[start:end]):
+        inner = (start + first, start + last)
+        if says(text[slice(*inner)]):
+            step = names.next(Word.SENTENCE)
+            yield Part(step, start + begin, inner[1], inner, PieceKind.SENTENCE, shape=Shape.LEAF)

@@ -137,16 +137,11 @@ class Names:
         return Counted(word, self._seen[word])
 
 
-def sentence_part(step: Step, span: Span) -> Part:
-    """A sentence: read as it stands, divided no further."""
-    return Part(step, *span, span, PieceKind.SENTENCE, shape=Shape.LEAF)
-
-
 def sentence_parts(spans: Iterable[Span]) -> Iterator[Part]:
-    """Sentences, numbered."""
+    """Sentences, numbered: read as they stand, divided no further."""
     return (
-        sentence_part(Counted(Word.SENTENCE, number), span)
-        for number, span in enumerate(spans, start=1)
+        Part(Counted(Word.SENTENCE, n), *span, span, PieceKind.SENTENCE, shape=Shape.LEAF)
+        for n, span in enumerate(spans, start=1)
     )
 
 
