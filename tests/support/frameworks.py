@@ -199,12 +199,13 @@ async def litellm_stream(bench: Bench) -> Any:
         return [piece.choices[0].delta.model_dump() for piece in pieces]
 
 
-async def litellm_anthropic(bench: Bench) -> Any:
+async def litellm_anthropic(bench: Bench, *, is_async: bool = False) -> Any:
     """LiteLLM speaks to Anthropic itself, over an httpx client in a handler of its own."""
-    from litellm.llms.custom_httpx.http_handler import HTTPHandler  # noqa: PLC0415
+    from litellm.llms.custom_httpx import http_handler  # noqa: PLC0415
 
-    function = _litellm().completion
-    http = bench.client(HTTPHandler())
+    function = _litellm().acompletion if is_async else _litellm().completion
+    made = http_handler.AsyncHTTPHandler if is_async else http_handler.HTTPHandler
+    http = bench.client(made())
 
     def complete(*, model: str, **options: Any) -> Any:
         own = {"client": http, "api_base": bench.url, "api_key": API_KEY}
@@ -213,7 +214,7 @@ async def litellm_anthropic(bench: Bench) -> Any:
     try:
         return await loop(bench, complete)
     finally:
-        http.close()
+        await settled(http.close())
 
 
 def _litellm() -> Any:
@@ -265,6 +266,7 @@ CASES: dict[str, tuple[str, Agent]] = {
     "litellm-async": ("litellm", partial(litellm, is_async=True)),
     "litellm-stream": ("litellm", litellm_stream),
     "litellm-anthropic": ("litellm", litellm_anthropic),
+    "litellm-anthropic-async": ("litellm", partial(litellm_anthropic, is_async=True)),
     "groq": ("groq", groq),
     "mistral": ("mistralai", mistral),
     "mistral-async": ("mistralai", partial(mistral, is_async=True)),
