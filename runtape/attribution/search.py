@@ -113,10 +113,9 @@ class Procedure:
                 yield from _look_inside(ledger, hot)
             self._reached = _verdict(ledger)
             yield from describe(ledger)
-            self._reached = _verdict(ledger)
-            # more runs can show that a cause is only needed: then the search goes on
             if ledger.pinned() or (not suspects and (combined or ledger.explained)):
-                return self._reached
+                return _verdict(ledger)
+            self._reached = None  # more replies showed that the cause is only needed: go on
 
 
 def _chosen(ledger: Ledger) -> list[int]:

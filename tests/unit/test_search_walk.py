@@ -351,3 +351,26 @@ def test_an_order_in_the_newest_of_many_pieces():
     assert all(
         toy["page 17"] not in a.change.pieces or len(a.change.pieces) == 1 for a in drive.batches[1]
     )
+
+
+def test_a_headline_that_more_replies_show_to_be_needed_only():
+    """At first the model does not show that it misses the amount; the search then goes on."""
+    toy, _ = inbox()
+    shy = iter([OTHER] * 6)
+
+    def model(present):
+        if not present("amount due"):
+            return next(shy, toy.lookup("read_email 2"))
+        return SAME if present("file it now") else STOPS
+
+    drive = Drive(toy, model)
+    result = drive.run(
+        answer=lambda batch: [
+            [model(toy.present(ask.change)) for _ in range(ask.runs)] for ask in batch
+        ]
+    )
+    assert headline(drive) == {"file it now"}
+    assert roles(drive)[frozenset({"amount due"})] is Role.REQUIRED
+    assert result.verdict is Verdict.ATTRIBUTED
+    described = [n for n in drive.notes if n == PhaseNote(Phase.DESCRIBE)]
+    assert len(described) == 2, "once for the amount, once for the cause"
