@@ -10,7 +10,7 @@ from __future__ import annotations
 from runtape.attribution.facts import Mode, Verdict
 from runtape.attribution.ledger import UNCHANGED, Ledger, Noisy, Steps
 from runtape.attribution.protocol import Ask
-from runtape.evidence import INTERMITTENT, Ending
+from runtape.evidence import Ending
 
 _ENDINGS = {Ending.DID_NOT_RECUR: Verdict.DID_NOT_RECUR, Ending.TOO_RARE: Verdict.TOO_RARE}
 
@@ -23,10 +23,9 @@ def measure_baseline(ledger: Ledger) -> Steps[Verdict | None]:
         if ledger.gauge.mode is Mode.DETERMINISTIC and not ledger.baseline.same:
             raise Noisy  # the recording made the decision, the same call now does not
         return None
-    while True:
-        step, tally = ledger.step, ledger.baseline
-        if step.ending is not None:
-            return _ENDINGS[step.ending]
-        if step.looks is not None and (step.looks is not INTERMITTENT or tally.runs >= 40):  # noqa: PLR2004
-            return None
+    while not ledger.step.certain:
+        ending = ledger.step.ending
+        if ending is not None:
+            return _ENDINGS[ending]
         yield from ledger.run(())
+    return None

@@ -58,11 +58,13 @@ class BaselineStep:
     Attributes:
         runs: total runs wanted; reached: the baseline is frozen (or `ending` says why not).
         looks: how changed contexts will be tested, once it is known.
+        certain: it will come to that; what is still missing can be run beside other things.
         ending: set when the decision is too rare to explain.
     """
 
     runs: int
     looks: Looks | None = None
+    certain: bool = False
     ending: Ending | None = None
 
 
@@ -89,13 +91,13 @@ def plan_baseline(kept: Sequence[bool], *, wide: bool = False) -> BaselineStep:
 
 def _plan_consistent(kept: Sequence[bool], looks: Looks) -> BaselineStep:
     spotless = len(kept) < 18 or all(kept[:18])  # noqa: PLR2004
-    return BaselineStep(18 if spotless else 24, looks)
+    return BaselineStep(18 if spotless else 24, looks, certain=True)
 
 
 def _plan_intermittent(kept: Sequence[bool]) -> BaselineStep:
-    forty = sum(kept[:40])
-    if len(kept) < 40 or forty >= 12:  # noqa: PLR2004
+    if len(kept) < 40:  # noqa: PLR2004
         return BaselineStep(40, INTERMITTENT)
+    forty = sum(kept[:40])
     if forty < 5:  # noqa: PLR2004
         return BaselineStep(40, ending=Ending.TOO_RARE)
-    return BaselineStep(60, INTERMITTENT)
+    return BaselineStep(60 if forty < 12 else 40, INTERMITTENT, certain=True)  # noqa: PLR2004

@@ -126,7 +126,7 @@ def test_every_baseline_comes_to_an_end_within_sixty_runs(runs):
     while (step := plan_baseline(runs[:have])).runs > have:
         have = step.runs
     assert have <= 60
-    assert (step.ending is None) == (step.looks is not None)
+    assert (step.ending is None) == (step.looks is not None) == step.certain
 
 
 def test_wide_looks_are_fewer():

@@ -192,6 +192,21 @@ def test_two_texts_in_one_piece_of_which_each_is_enough():
     assert headline(drive) == {"how are you", "ps"}
 
 
+def test_a_wide_search_takes_fewer_rounds():
+    """`wide` asks for more at once: more calls, the same answer, sooner."""
+    toy, _ = inbox()
+
+    def model(present):
+        return SAME if present("news") or present("ps") else OTHER
+
+    narrow, wide = Drive(toy, model), Drive(toy, model, SearchOptions(wide=True))
+    narrow.run()
+    wide.run()
+    assert headline(narrow) == headline(wide) == {"news", "ps"}
+    assert len(wide.batches) < len(narrow.batches)
+    assert wide.calls > narrow.calls
+
+
 def test_two_texts_that_are_both_needed():
     """Each alone turns the decision: they cause it together."""
     toy, _ = inbox()
