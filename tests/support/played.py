@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from runtape.attribution.facts import (
     BaselineChanged,
     Calls,
     CallsChanged,
+    Cause,
+    CauseConfirmed,
     Fact,
     Finished,
     Investigation,
@@ -17,13 +20,22 @@ from runtape.attribution.facts import (
     Phase,
     PhaseChanged,
     PieceAsked,
+    PieceChanged,
+    PieceState,
+    Recheck,
+    Role,
     Started,
+    Step,
     TallyChanged,
+    Unfolded,
     Verdict,
 )
 from runtape.attribution.options import WhyOptions
+from runtape.context.pieces import Piece
+from runtape.decision import Outcome, OutcomeKind
 from runtape.dialects import dialect_for
 from runtape.dialects.base import Reply, ToolCall
+from runtape.evidence import fisher_less
 from runtape.recording import record
 from runtape.trials import Tally
 from runtape.workbench import Trace, WhyJob, prepare_why
@@ -95,6 +107,57 @@ def ending(job: WhyJob, verdict: Verdict = Verdict.NOTHING_FOUND, **fields: obje
         "warnings": (),
     }
     return Finished(Investigation(**{**blank, **fields}))
+
+
+def solved(job: WhyJob, ref: str) -> list[Fact | float]:
+    """A whole search whose answer is the piece `ref`, with two inputs that are needed."""
+    context = job.context
+    leaf = context.piece(ref)
+    way = [leaf]
+    while way[0].parent is not None:
+        way.insert(0, context.by_id(way[0].parent))
+    user, read = (context.piece(number) for number in ("1", "20"))
+    found: list[Fact | float] = opening(job)
+    for piece in context.roots:
+        runs = Tally(0, 3) if piece in (user, read) else Tally(0, 2) if piece == way[0] else None
+        state = PieceState.SUSPECTED if runs else PieceState.NO_EFFECT
+        found += [PieceAsked((piece.id,), 2), _told(piece, runs or Tally(2, 2))]
+        found.append(PieceChanged(piece.id, state))
+    found.append(PhaseChanged(Phase.NARROW))
+    for outer, inner in pairwise(way):
+        parts = context.children(outer)
+        found.append(Unfolded(outer.id, parts))
+        found += [_told(part, Tally(int(part != inner), 1)) for part in parts]
+    found += [_told(leaf, Tally(0, 10)), PieceChanged(leaf.id, PieceState.CAUSE)]
+    causes = [_claim(leaf, way, Role.CAUSE), _claim(user, [user], Role.REQUIRED)]
+    found += [CauseConfirmed(cause) for cause in causes]
+    calls = Calls(made=64, cached=3, budget=400, requests=64, rounds=8)
+    report = ending(
+        job, Verdict.ATTRIBUTED, causes=tuple(causes), calls=calls, level=8e-4, slots=40
+    )
+    return [*found, PieceChanged(user.id, PieceState.REQUIRED), CallsChanged(calls), report]
+
+
+def _told(piece: Piece, counts: Tally) -> TallyChanged:
+    return TallyChanged(piece.id, counts, fisher_less(counts.same, counts.runs, 18, 18))
+
+
+def _claim(piece: Piece, way: list[Piece], role: Role) -> Cause:
+    last = Tally(0, 10) if role is Role.CAUSE else Tally(0, 3)
+    words = Outcome(OutcomeKind.TEXT, text="Dana wants the Q3 numbers by Friday.")
+    return Cause(
+        pieces=(piece,),
+        role=role,
+        headline=role is Role.CAUSE,
+        without=last,
+        p=fisher_less(last.same, last.runs, 18, 18),
+        level=8e-4,
+        claimed_at=Tally(0, 3),
+        claimed_p=fisher_less(0, 3, 18, 18),
+        instead=((words, last.runs),),
+        narrowed=(*tuple(Step(part, Tally(0, 1)) for part in way[:-1]), Step(piece, last)),
+        rechecks=(Recheck("quoted", Tally(5, 5)),) if role is Role.CAUSE else (),
+    )
 
 
 def updates(job: WhyJob, count: int, gap: float) -> list[Fact | float]:

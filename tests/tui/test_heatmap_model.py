@@ -230,18 +230,21 @@ def cause(found: Piece, role: Role = Role.CAUSE) -> Cause:
 
 
 def test_what_holds_a_claim_says_so_and_is_not_tinted():
-    """The text of the sentence is lit, not the message around it."""
+    """Parts take on the tint of what is looked into; in the end only the sentence is lit."""
     heat = started(20)
-    heat.take(Unfolded(20, (piece(21, "20 para 1", 20),)))
     run(heat, 20, 0, 2)
-    run(heat, 21, 0, 3)
     assert tint_of(heat, 20) is Tint.SUSPECTED
+    heat.take(Unfolded(20, (piece(21, "20 para 1", 20), piece(22, "20 para 2", 20))))
+    assert tint_of(heat, 20) is Tint.NONE
+    assert tint_of(heat, 22) is Tint.SUSPECTED
+    run(heat, 21, 0, 3)
     heat.take(PieceChanged(21, PieceState.CAUSE))
     heat.take(CauseConfirmed(cause(heat.row(21).piece)))
     assert heat.row(20).holds
     assert verdict(heat.row(20), heat.standing(heat.row(20))).strip() == "▾ holds it"
     assert tint_of(heat, 20) is Tint.NONE
     assert tint_of(heat, 21) is Tint.CAUSE
+    assert tint_of(heat, 22) is Tint.NONE
 
 
 def test_parts_on_the_way_are_told_by_their_runs():

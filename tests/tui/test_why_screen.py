@@ -26,7 +26,7 @@ from runtape_tui.screens.trace import TraceScreen
 from runtape_tui.screens.why import WhyScreen
 from tests.support.app import picture, play, press, settle
 from tests.support.golden import assert_golden
-from tests.support.played import ending, opening, playing
+from tests.support.played import ending, opening, playing, solved
 from tests.support.why_models import desk
 
 STAND_IN = "tests.support.why_models:inbox"
@@ -141,14 +141,14 @@ def test_stopped_and_asked_again_it_pays_for_no_call_twice(inbox):
     """Esc in the middle keeps every reply: the second time only the rest is asked."""
 
     async def script(app, pilot):
-        desk.reset(most=40)
+        desk.reset(most=24)
         await press(pilot, "w")
         screen = app.screen
-        await until(pilot, lambda: desk.begun >= 44)
+        await until(pilot, lambda: desk.begun > 24)
         await press(pilot, "escape")
         await until(pilot, lambda: not screen.ticket.open)
         kept = desk.answered
-        assert kept == 40
+        assert kept == 24
         assert screen.heat.report.verdict is Verdict.INTERRUPTED
         assert "asking again starts from here" in " ".join(screen.details.text.split())
         desk.reset()
@@ -369,6 +369,7 @@ def test_a_finished_search_looks_as_it_should(inbox, size):
     """The cause on top, the evidence below, its words lit."""
 
     async def script(app, pilot):
+        app.jobs = JobRunner(JobOptions(yes=True), playing(lambda job: solved(job, CAUSE)))
         await press(pilot, "w")
         await done(app, pilot)
         if size[0] < 100:
@@ -376,8 +377,7 @@ def test_a_finished_search_looks_as_it_should(inbox, size):
         return picture(app)
 
     name = "wide" if size[0] > 100 else "small"
-    shown = on(inbox, script, size=size, flags={"model_fn": STAND_IN})
-    assert_golden(f"screens/why done, {name}", _settled(shown))
+    assert_golden(f"screens/why done, {name}", _settled(on(inbox, script, size=size)))
 
 
 def test_the_confirmation_looks_as_it_should(inbox):

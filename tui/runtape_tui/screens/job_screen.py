@@ -43,6 +43,8 @@ class JobScreen(Screen[None]):
 
     KIND: ClassVar[JobKind]
     SCOPES: ClassVar[tuple[Scope, ...]]
+    LEGEND: ClassVar[str] = ""
+    """Stands at the right of the status line while no other job runs."""
 
     def __init__(self, trace: Trace, event: int, jobs: JobRunner) -> None:
         super().__init__()
@@ -199,8 +201,8 @@ class JobScreen(Screen[None]):
     def _show_status(self) -> None:
         if self.ticket is not None:
             self.status.show_place(content(self._spending(self.ticket)))
-        other = self.jobs.running is not self.ticket
-        self.status.show_job(self.jobs.status() if other else "")
+        other = self.jobs.status() if self.jobs.running is not self.ticket else ""
+        self.status.show_job(other or self.LEGEND, Tone.NAME if other else Tone.QUIET)
         self._show_hints()
 
     def _show_hints(self) -> None:

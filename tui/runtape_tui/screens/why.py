@@ -24,6 +24,7 @@ from runtape_tui.jobs import JobRunner
 from runtape_tui.safe import content
 from runtape_tui.screens.job_screen import JobScreen
 from runtape_tui.tickets import Item, JobKind, JobState, Problem, Ticket
+from runtape_tui.view_models.bars import BAR_LEGEND
 from runtape_tui.view_models.document import DocumentModel, Tint
 from runtape_tui.view_models.findings import (
     activity_line,
@@ -56,6 +57,7 @@ class WhyScreen(JobScreen):
 
     KIND = JobKind.WHY
     SCOPES = (Scope.WHY, Scope.ROWS)
+    LEGEND = BAR_LEGEND
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(Scope.WHY)]
 
     DEFAULT_CSS = """

@@ -14,6 +14,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 SURE, LIKELY, POSSIBLE, ZERO = "█", "▓", "─", "▏"
+BAR_LEGEND = f"{SURE} sure  {LIKELY} likely  {POSSIBLE} possible"
+"""What the parts of a bar mean."""
 
 
 class Bar(NamedTuple):

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runtape.attribution.facts import BaselineChanged, Calls, Cause, Mode, PieceState
+from runtape.attribution.facts import (
+    BaselineChanged,
+    Calls,
+    Cause,
+    Mode,
+    PieceState,
+    Verdict,
+)
 from runtape.decision import Decision
 from runtape.evidence import wilson
 from runtape.reports.causes import check_rows, evidence_words
 from runtape.reports.cells import cut
-from runtape.reports.codes import PHASE_WORDS, ROLE_WORDS, STATE_GLYPHS, STATE_WORDS
+from runtape.reports.codes import PHASE_WORDS, ROLE_WORDS, STATE_WORDS
 from runtape.reports.counts import add_counts, add_happenings
 from runtape.reports.decisions import decision_words
 from runtape.reports.endings import ending_of
@@ -202,6 +209,9 @@ def _add_claim(sheet: Sheet, heat: Heatmap, cause: Cause) -> None:
 def _standing_words(heat: Heatmap, row: HeatRow) -> str:
     state = heat.standing(row)
     kind = piece_words(row.piece)
+    *_, whole = [row, *row.around()]
+    if whole is not row:
+        kind = f"{kind} in the {piece_words(whole.piece)}"
     if row.cause is not None:
         return f"{kind}: {ROLE_WORDS[row.cause.role]}"
     if row.holds:
@@ -230,7 +240,7 @@ def _chain_words(chain: list[HeatRow]) -> str:
 def overview_sheet(report: WhyReport, columns: int) -> Sheet:
     """What is known beyond single rows: the ending in words, and warnings."""
     sheet = Sheet(columns, _MARGIN)
-    if report.headline is None:
+    if report.headline is None or report.investigation.verdict is not Verdict.ATTRIBUTED:
         ending = ending_of(report)
         sheet.prose(ending.label, ending.title, Tone.STRONG)
         sheet.prose("", ending.meaning)
@@ -244,16 +254,3 @@ def _cautions(report: WhyReport) -> Iterator[tuple[str, str]]:
     for warned in report.investigation.warnings:
         yield label, warning_text(warned)
         label = ""
-
-
-LEGEND = "  ".join(
-    f"{STATE_GLYPHS[state]} {words}"
-    for state, words in (
-        (PieceState.CAUSE, "cause"),
-        (PieceState.REQUIRED, "needed as input"),
-        (PieceState.SUSPECTED, "suspected"),
-        (PieceState.NO_EFFECT, "no effect seen"),
-        (PieceState.IN_GROUP, "no effect in a group"),
-    )
-)
-"""What the glyphs mean."""

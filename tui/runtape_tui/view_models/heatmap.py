@@ -287,6 +287,9 @@ class Heatmap:
                 row = HeatRow(piece, parent=parent)
                 level.append(row)
                 self._by_id[piece.id] = row
+                self._dirty.add(piece.id)
+        if parent is not None:
+            self._dirty.add(parent.piece.id)
         for number, row in enumerate(_reading(self._roots)):
             row.number = number
         self._stale = True
@@ -306,10 +309,12 @@ class Heatmap:
             for outer in row.around():
                 outer.holds = True
                 self._mark(outer)
+                self._dirty.update(part.piece.id for part in outer.parts)
 
     def _set_state(self, row: HeatRow, state: PieceState) -> None:
         row.state = state
         self._mark(row)
+        self._dirty.update(part.piece.id for part in row.parts)  # they may take on its tint
 
     def _mark(self, row: HeatRow) -> None:
         """It looks different, and may have to move."""

@@ -19,8 +19,19 @@ _TINTS = {
 
 
 def tint_of(heat: Heatmap, piece: int) -> Tint:
-    """The tint of a piece; none for one whose claimed part is lit itself."""
+    """The tint of a piece.
+
+    One that is looked into leaves its text to its parts: those that nobody asked about yet take
+    its tint on, unless something was claimed there.
+    """
     row = heat.row(piece)
-    if row is None or (row.holds and row.cause is None):
+    if row is None or (row.parts and row.cause is None):
         return Tint.NONE
-    return _TINTS[heat.standing(row)]
+    standing = heat.standing(row)
+    if standing is PieceState.UNTESTED:
+        for outer in row.around():
+            if outer.holds:
+                break
+            if heat.standing(outer) is not PieceState.UNTESTED:
+                return _TINTS[heat.standing(outer)]
+    return _TINTS[standing]

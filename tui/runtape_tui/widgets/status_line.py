@@ -46,9 +46,9 @@ class StatusLine(Bar):
         self._place = place
         self._update()
 
-    def show_job(self, words: str) -> None:
+    def show_job(self, words: str, tone: Tone = Tone.NAME) -> None:
         """Say what runs; empty: nothing does."""
-        self._job = content(words, STYLES[Tone.NAME])
+        self._job = content(words, STYLES[tone])
         self._update()
 
     def say(self, text: str, tone: Tone = Tone.PLAIN) -> None:
