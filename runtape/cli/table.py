@@ -14,10 +14,18 @@ class Entry:
 
 
 SECTIONS: dict[str, tuple[Entry, ...]] = {
+    "Record": (
+        Entry("run", "Record an unmodified script."),
+        Entry("replay", "Run a script against a recording, offline."),
+    ),
     "Find out": (
         Entry("why", "Which part of the context caused a decision."),
         Entry("rerun", "What the model does when something is changed."),
         Entry("odds", "How often the decision comes on the unchanged context."),
+    ),
+    "Repair": (
+        Entry("fix", "What helps against a decision, and what that breaks."),
+        Entry("test", "A pytest file that fails when the decision comes back."),
     ),
     "Look": (
         Entry("ls", "Recorded runs, newest first."),

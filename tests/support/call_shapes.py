@@ -27,6 +27,9 @@ class Weather(BaseModel):
     degrees: int
 
 
+VOLATILE = {"created", "created_at", "completed_at"}
+"""Fields that differ from answer to answer."""
+
 PARSED = '{"city":"Ghent","degrees":17}'
 """The answer that fits :class:`Weather`."""
 
@@ -69,8 +72,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return [type(value).__qualname__, plain(value.model_dump(warnings=False))]
     if isinstance(value, dict):
-        made = ("created", "created_at", "completed_at")
-        return {key: plain(item) for key, item in value.items() if key not in made}
+        return {key: plain(item) for key, item in value.items() if key not in VOLATILE}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     return value
