@@ -241,6 +241,30 @@ def test_a_cause_masked_by_its_neighbour(restraint):
     assert roles(drive) == {frozenset({"file it now"}): Role.MASKED}
 
 
+def test_a_context_that_only_matters_by_its_size():
+    """When half of the pages must stand, whichever, that is said, and nothing is the cause."""
+    pages = [f"page {i}" for i in range(12)]
+    toy = Toy({"system": {}, "user": {}, **{page: {} for page in pages}})
+    drive = Drive(toy, lambda present: SAME if sum(map(present, pages)) >= 6 else STOPS)
+    result = drive.run()
+    assert roles(drive) == {frozenset(pages): Role.DIFFUSE}
+    assert result.verdict is Verdict.NOTHING_FOUND
+
+
+def test_lookups_of_other_results_stay_in_while_a_set_is_looked_for():
+    """Results that the model looks up again when all are gone are left in; the pair is found."""
+    toy, _ = inbox()
+
+    def model(present):
+        if not present("list_emails") and not present("newest"):
+            return toy.lookup("list_emails")
+        return SAME if present("news") or present("ps") else OTHER
+
+    drive = Drive(toy, model)
+    drive.run()
+    assert headline(drive) == {"news", "ps"}
+
+
 def test_a_decision_that_does_not_recur():
     """Twelve runs without it end the search."""
     drive = Drive(inbox()[0], lambda _: OTHER)
