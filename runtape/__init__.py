@@ -39,10 +39,22 @@ if TYPE_CHECKING:
     from runtape.playback import ReplayDiverged, Replayer, ReplayWarning
     from runtape.recording import Recorder, record
     from runtape.recording.installing import install, uninstall
+    from runtape.remedies.facts import Fix, FixFact
+    from runtape.remedies.options import FixOptions
+    from runtape.reports.fix_report import FixReport
     from runtape.reports.why_report import WhyReport
     from runtape.workbench.replaying import replay
     from runtape.workbench.traces import Trace
-    from runtape.workbench.verbs import investigate, load, odds, rerun, why, why_async
+    from runtape.workbench.verbs import (
+        fix,
+        investigate,
+        load,
+        odds,
+        rerun,
+        why,
+        why_async,
+        write_test,
+    )
 
 __all__ = [
     "AddressError",
@@ -51,6 +63,10 @@ __all__ = [
     "Fact",
     "Fill",
     "Finished",
+    "Fix",
+    "FixFact",
+    "FixOptions",
+    "FixReport",
     "IncompleteContext",
     "InvalidEdit",
     "Investigation",
@@ -81,6 +97,7 @@ __all__ = [
     "UsageError",
     "WhyOptions",
     "WhyReport",
+    "fix",
     "install",
     "investigate",
     "load",
@@ -91,6 +108,7 @@ __all__ = [
     "uninstall",
     "why",
     "why_async",
+    "write_test",
 ]
 
 _HOMES = {
@@ -98,6 +116,10 @@ _HOMES = {
     "Fact": "attribution.facts",
     "Fill": "context.edits",
     "Finished": "attribution.facts",
+    "Fix": "remedies.facts",
+    "FixFact": "remedies.facts",
+    "FixOptions": "remedies.options",
+    "FixReport": "reports.fix_report",
     "Investigation": "attribution.facts",
     "OddsOptions": "attribution.options",
     "Recorder": "recording",
@@ -110,6 +132,7 @@ _HOMES = {
     "Trace": "workbench.traces",
     "WhyOptions": "attribution.options",
     "WhyReport": "reports.why_report",
+    "fix": "workbench.verbs",
     "install": "recording.installing",
     "investigate": "workbench.verbs",
     "load": "workbench.verbs",
@@ -120,6 +143,7 @@ _HOMES = {
     "uninstall": "recording.installing",
     "why": "workbench.verbs",
     "why_async": "workbench.verbs",
+    "write_test": "workbench.verbs",
 }
 """Where a name lives; the rest are errors."""
 

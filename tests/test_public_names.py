@@ -11,6 +11,10 @@ PUBLIC = [
     "Fact",
     "Fill",
     "Finished",
+    "Fix",
+    "FixFact",
+    "FixOptions",
+    "FixReport",
     "IncompleteContext",
     "InvalidEdit",
     "Investigation",
@@ -41,6 +45,7 @@ PUBLIC = [
     "UsageError",
     "WhyOptions",
     "WhyReport",
+    "fix",
     "install",
     "investigate",
     "load",
@@ -51,6 +56,7 @@ PUBLIC = [
     "uninstall",
     "why",
     "why_async",
+    "write_test",
 ]
 
 

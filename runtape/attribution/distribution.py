@@ -31,12 +31,14 @@ class Check:
         found: runs in which it was found.
         runs: all runs.
         wanted: whether it had to be found in every run, or in none.
+        distribution: where it was looked for; None when that is not known.
     """
 
     what: str
     found: int
     runs: int
     wanted: bool
+    distribution: Distribution | None = field(default=None, compare=False)
 
     def __bool__(self) -> bool:
         return self.runs > 0 and self.found == (self.runs if self.wanted else 0)
@@ -70,6 +72,8 @@ class Distribution:
         baseline: the unchanged context beside it, or None when this is the unchanged one.
         calls: what it cost, the baseline included.
         failure: the provider's or function's error text, when that ended the job.
+        trace: path of the trace; empty when that is not known.
+        settings: how it was asked for: options that differ from their defaults, by name.
     """
 
     decision: Decision
@@ -78,6 +82,8 @@ class Distribution:
     baseline: Distribution | None = None
     calls: Calls = field(default_factory=Calls)
     failure: str | None = None
+    trace: str = ""
+    settings: Json = field(default_factory=dict, compare=False)
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -85,6 +91,9 @@ class Distribution:
     def __str__(self) -> str:
         lines = [f"{count}/{len(self)}  {name}" for name, count in self.counts().items()]
         return "\n".join(lines) or "0/0"
+
+    def __repr__(self) -> str:
+        return f"<Distribution {', '.join(str(self).splitlines())}>"
 
     @property
     def outcomes(self) -> tuple[tuple[Outcome, int], ...]:
@@ -119,11 +128,16 @@ class Distribution:
 
     def never_calls(self, tool: str) -> Check:
         """Whether no run calls `tool`."""
-        return Check(f"calls {tool}", self._found(tool), len(self), wanted=False)
+        return Check(f"calls {tool}", self._found(tool), len(self), wanted=False, distribution=self)
+
+    def never_recurs(self) -> Check:
+        """Whether no run makes the recorded decision again."""
+        what = "makes the recorded decision"
+        return Check(what, self.tally.same, len(self), wanted=False, distribution=self)
 
     def always_calls(self, tool: str) -> Check:
         """Whether every run calls `tool`."""
-        return Check(f"calls {tool}", self._found(tool), len(self), wanted=True)
+        return Check(f"calls {tool}", self._found(tool), len(self), wanted=True, distribution=self)
 
     def never_matches(self, pattern: str) -> Check:
         """Whether no call (``name {arguments}``) and no words match; UsageError if malformed."""
@@ -133,7 +147,8 @@ class Distribution:
             or bool(expression.search(words_of(sample.reply)))
             for sample in self.samples
         )
-        return Check(f"matches /{pattern}/", found, len(self), wanted=False)
+        what = f"matches /{pattern}/"
+        return Check(what, found, len(self), wanted=False, distribution=self)
 
     def _found(self, tool: str | None) -> int:
         if tool is None:

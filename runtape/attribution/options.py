@@ -34,6 +34,7 @@ class Asking:
         budget: most replies that may be paid for; cached ones are free.
         workers: most requests at once; None: 8, and 1 for a server on this machine.
         cache: whether replies are kept, and kept ones used.
+        only_kept: take kept replies and ask nobody; what is missing then stays missing.
         cache_folder: where they are kept.
     """
 
@@ -49,6 +50,7 @@ class Asking:
     budget: int = 400
     workers: int | None = None
     cache: bool = True
+    only_kept: bool = False
     cache_folder: Path = Path(".runtape")
 
     def __post_init__(self) -> None:
@@ -105,22 +107,28 @@ class OddsOptions(Asking):
 
 @dataclass(frozen=True, kw_only=True)
 class RerunOptions(OddsOptions):
-    """What is changed before running again; the unchanged context is run beside it.
+    """What is changed before running again.
 
     Attributes:
+        baseline: whether the unchanged context is run beside it.
         drop: refs of pieces to take out.
+        quote: refs of pieces to quote as data.
         fill: what stands in their place.
         replace: text → other text, wherever it stands in the context.
         system: the system prompt instead of the recorded one.
         add_system: text appended to the system prompt.
         params: request parameters to set, such as ``{"temperature": 0}``; None drops one.
+        delimit: put tool results between marks (say in the system prompt what these mean).
         edit: changes a copy of the body in place, or returns another one.
     """
 
+    baseline: bool = True
     drop: tuple[str, ...] = ()
+    quote: tuple[str, ...] = ()
     fill: Fill | str = Fill.MARKER
     replace: Mapping[str, str] = field(default_factory=dict)
     system: str | None = None
     add_system: str | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
+    delimit: bool = False
     edit: Callable[[Json], Json | None] | None = None

@@ -17,37 +17,37 @@ _THE_USERS = (PieceKind.USER, PieceKind.MEDIA)
 def propose(
     explained: Investigation, context: Context, rules: Sequence[Rule], model: str | None
 ) -> tuple[Remedy, ...]:
-    """The remedies to measure, the least intrusive first; the user's own come last.
+    """The remedies to measure, those first that help beyond this one context.
 
+    Rules and marks, the user's own rules, another model; then what touches the causing text only.
     Without a cause: rules and guards. A cause in the user's message or the system prompt is no
     untrusted text; one in the system prompt can be taken out, one in the user's message cannot.
     """
-    found = _at_the_cause(explained, context)
-    own = (Remedy(RemedyKind.OWN_RULE, system=r.text, source=r.source) for r in rules)
+    own = [Remedy(RemedyKind.OWN_RULE, system=r.text, source=r.source) for r in rules]
     other = [Remedy(RemedyKind.MODEL, model=model)] if model else []
-    return (*_general(explained, context), *found, *own, *other)
+    kind = standing(explained, context)
+    return (*_general(explained, kind), *own, *other, *_at_the_cause(explained, kind))
 
 
-def _general(explained: Investigation, context: Context) -> Iterator[Remedy]:
-    """What needs no text to be known: rules for what is read, and for what is done."""
+def _general(explained: Investigation, kind: PieceKind | None) -> Iterator[Remedy]:
+    """Rules for what is read and for what is done, and marks around what is read."""
     tools = _bad_tools(explained.decision)
-    distrusts = standing(explained, context) not in {*_THE_USERS, PieceKind.SYSTEM}
+    distrusts = kind not in {*_THE_USERS, PieceKind.SYSTEM}
     if distrusts:
         yield Remedy(RemedyKind.RULE, system=UNTRUSTED)
     if tools:
         yield Remedy(RemedyKind.GUARD, system=guard(tools))
     if distrusts and tools:
         yield Remedy(RemedyKind.RULE_AND_GUARD, system=f"{UNTRUSTED}\n\n{guard(tools)}")
+    if kind is PieceKind.TOOL_RESULT:
+        yield Remedy(RemedyKind.DELIMIT, system=MARKED, delimit=True)
 
 
-def _at_the_cause(explained: Investigation, context: Context) -> Iterator[Remedy]:
+def _at_the_cause(explained: Investigation, kind: PieceKind | None) -> Iterator[Remedy]:
     """What is done to the causing text itself."""
-    kind = standing(explained, context)
     if explained.headline is None or kind in _THE_USERS:
         return
     refs = tuple(piece.ref for piece in explained.headline.pieces)
-    if kind is PieceKind.TOOL_RESULT:
-        yield Remedy(RemedyKind.DELIMIT, system=MARKED, delimit=True)
     if kind is PieceKind.TOOL_DEFINITION:
         yield Remedy(RemedyKind.QUOTE, quote=refs)
     yield Remedy(RemedyKind.REMOVE, drop=refs)

@@ -24,7 +24,7 @@ from runtape.remedies.facts import (
 )
 from runtape.reports.cells import cut, pad
 from runtape.reports.decisions import decision_words
-from runtape.reports.progress import Progress, progress_lines
+from runtape.reports.progress import Progress, phase_words, progress_lines
 from runtape.reports.remedy_words import GRADE_TONES, NAME_CELLS, remedy_names
 from runtape.reports.sheet import Line, Span, Tone, line
 from runtape.reports.words import p_value, plural, tally
@@ -150,6 +150,14 @@ def fix_progress_lines(progress: FixProgress, columns: int = 80) -> list[Line]:
         spent += f", {plural(len(progress.bystanders), 'other decision')} to be kept"
     head = [line(Span(cut(words, columns), Tone.STRONG)), line(Span(spent, Tone.QUIET))]
     return [*head, *map(row_line, progress.rows)]
+
+
+def fix_phase_words(progress: FixProgress) -> str:
+    """One phrase where nothing is drawn: ``measuring remedies, 2 of 5 done``."""
+    if not progress.explained:
+        return phase_words(progress.why)
+    done = sum(row.done for row in progress.rows)
+    return f"measuring remedies, {done} of {len(progress.rows)} done"
 
 
 def row_line(row: RemedyRow) -> Line:

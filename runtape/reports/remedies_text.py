@@ -143,17 +143,22 @@ def _ways(trial: Trial, decision: Decision, room: int) -> Iterator[str]:
     ways = happenings(others, decided_tools(decision))
     for way in ways[:_WAYS]:
         count = f"{way.count}/{trial.remains.runs}"
-        yield f"{count:<7}{outcome_detail(way.sample, room - 30)}"
+        yield f"{count:<7}{outcome_detail(way.sample, room - 20)}"
     if len(ways) > _WAYS:
         yield f"and {plural(len(ways) - _WAYS, 'other way', 'other ways')}"
 
 
 def _breaks(sheet: Sheet, fix: Fix) -> None:
-    label = "Breaks"
+    """What no longer happens; remedies that break the same are told together."""
+    groups: dict[str, list[str]] = {}
     for name, trial in zip(remedy_names([t.remedy for t in fix.trials]), fix.trials, strict=True):
         for effect in trial.broken:
-            sheet.prose(label, f"{name}: {effect_words(effect, fix)}")
-            label = ""
+            groups.setdefault(effect_words(effect, fix), []).append(name)
+    label = "Breaks"
+    for words, names in groups.items():
+        sheet.prose(label, f"{listed(names)}:", Tone.QUIET)
+        sheet.prose("", f"  {words}")
+        label = ""
     sheet.blank()
 
 
@@ -205,7 +210,7 @@ def _ending(sheet: Sheet, report: FixReport) -> None:
     if fix.end is FixEnd.MEASURED or report.best is not None:
         _answer(sheet, report)
     if fix.end is FixEnd.NOTHING_TO_TRY:
-        sheet.prose("Stopped", "No remedy that runtape knows makes sense here.", Tone.STRONG)
+        sheet.prose("Stopped", stop_words(fix), Tone.STRONG)
         sheet.prose("", "Try a rule of your own (--rule) or another model (--model).")
     elif fix.end is not FixEnd.MEASURED:
         _stopped(sheet, report)
@@ -217,15 +222,20 @@ def _stopped(sheet: Sheet, report: FixReport) -> None:
     if not fix.trials:  # the search itself ended early: its own words say why
         add_ending(sheet, report.why)
         return
-    what = {
+    sheet.prose("Stopped", stop_words(fix), Tone.STRONG)
+    if fix.failure:
+        sheet.prose("", sentence(fix.failure))
+    sheet.prose("", "What has no grade was not measured to the end.")
+
+
+def stop_words(fix: Fix) -> str:
+    """Why a `fix` ended before all was measured; empty when it did not."""
+    return {
+        FixEnd.NOTHING_TO_TRY: "No remedy that runtape knows makes sense here.",
         FixEnd.BUDGET_SPENT: f"The budget of {plural(fix.calls.budget, 'call')} ended first.",
         FixEnd.PROVIDER_FAILED: "The model failed.",
         FixEnd.INTERRUPTED: "Interrupted.",
     }.get(fix.end, "")
-    sheet.prose("Stopped", what, Tone.STRONG)
-    if fix.failure:
-        sheet.prose("", sentence(fix.failure))
-    sheet.prose("", "What has no grade was not measured to the end.")
 
 
 def _answer(sheet: Sheet, report: FixReport) -> None:
@@ -241,6 +251,8 @@ def _answer(sheet: Sheet, report: FixReport) -> None:
     for line in best.remedy.system.splitlines():
         _bar(sheet, line)
     sheet.prose("", ruled_out(best.remains), Tone.QUIET)
+    if best.remedy.drop or best.remedy.quote:
+        sheet.prose("", "It deals with this one text: another of its kind can do the same.")
 
 
 def _bar(sheet: Sheet, text: str) -> None:

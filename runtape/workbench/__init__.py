@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from runtape.workbench.addresses import Call, find_call, find_decision, find_event
     from runtape.workbench.estimates import Plan
+    from runtape.workbench.fixing import FixJob, prepare_fix
     from runtape.workbench.jobs import SampleJob, WhyJob, prepare_odds, prepare_rerun, prepare_why
     from runtape.workbench.traces import TRACES, Trace, newest, open_trace, trace_files
 
 __all__ = [
     "TRACES",
     "Call",
+    "FixJob",
     "Plan",
     "SampleJob",
     "Trace",
@@ -30,6 +32,7 @@ __all__ = [
     "find_event",
     "newest",
     "open_trace",
+    "prepare_fix",
     "prepare_odds",
     "prepare_rerun",
     "prepare_why",
@@ -38,12 +41,14 @@ __all__ = [
 
 _HOMES = {
     "Call": "addresses",
+    "FixJob": "fixing",
     "Plan": "estimates",
     "SampleJob": "jobs",
     "WhyJob": "jobs",
     "find_call": "addresses",
     "find_decision": "addresses",
     "find_event": "addresses",
+    "prepare_fix": "fixing",
     "prepare_odds": "jobs",
     "prepare_rerun": "jobs",
     "prepare_why": "jobs",

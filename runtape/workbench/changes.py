@@ -8,10 +8,11 @@ from functools import partial
 from typing import TypeAlias
 
 from runtape.attribution.options import RerunOptions
-from runtape.context import Context, add_system, remove, set_system, substitute
+from runtape.context import Context, add_system, quote, remove, set_system, substitute
 from runtape.context.edits import Edit
 from runtape.errors import UsageError
 from runtape.jsonio import Json
+from runtape.remedies.changes import delimited
 
 Step: TypeAlias = Callable[[Json], Json]
 
@@ -46,6 +47,8 @@ def changed_body(context: Context, options: RerunOptions) -> Json:
 def _edits(context: Context, options: RerunOptions) -> Iterator[tuple[str, Edit]]:
     for ref in options.drop:
         yield f"Dropping {ref}", remove(context.piece(ref), options.fill)
+    for ref in options.quote:
+        yield f"Quoting {ref}", quote(context.piece(ref))
     for old, new in options.replace.items():
         yield f"Replacing {old!r}", substitute(old, new)
     if options.system is not None:
@@ -56,6 +59,8 @@ def _edits(context: Context, options: RerunOptions) -> Iterator[tuple[str, Edit]
 
 def _steps(context: Context, options: RerunOptions) -> Iterator[tuple[str, Step]]:
     name, edit = options.model_name, options.edit
+    if options.delimit:
+        yield "Marking tool results", lambda body: delimited(body, context.dialect)
     if name is not None:
         yield "The model name", lambda body: context.dialect.with_model(body, name)
     if options.params:

@@ -177,7 +177,8 @@ def prepare_rerun(trace: Trace, event: int | str, options: RerunOptions) -> Samp
     """
     question = ask_about(trace, event, replace(options, model_name=None))
     context = question.context()
-    bodies = [context.edited(()), changed_body(context, options)]
+    bodies = [context.edited(())] if options.baseline else []
+    bodies.append(changed_body(context, options))
     return SampleJob(question, context, bodies, options.runs)
 
 

@@ -8,11 +8,12 @@ from pathlib import Path
 from runtape.errors import IncompleteContext
 from runtape.reports.plan_text import Outlook
 from runtape.reports.why_report import Subject
+from runtape.workbench.fixing import FixJob
 from runtape.workbench.jobs import SampleJob, WhyJob
 from runtape.workbench.traces import Trace, trace_files
 
 
-def outlook_of(job: WhyJob | SampleJob) -> Outlook:
+def outlook_of(job: WhyJob | SampleJob | FixJob) -> Outlook:
     """The plan of a job in numbers; raises IncompleteContext."""
     plan = job.plan
     return Outlook(
@@ -27,7 +28,7 @@ def outlook_of(job: WhyJob | SampleJob) -> Outlook:
     )
 
 
-def _recorded_server(job: WhyJob | SampleJob) -> str | None:
+def _recorded_server(job: WhyJob | SampleJob | FixJob) -> str | None:
     return None if isinstance(job.context, IncompleteContext) else job.context.request.origin
 
 

@@ -111,7 +111,8 @@ async def open_gates(question: Question, context: Context) -> AsyncIterator[Gate
     options = question.options
     model = answerer(question, context)
     limits = SchedulerOptions(
-        budget=options.budget, workers=options.workers or default_workers(model)
+        budget=0 if options.only_kept else options.budget,
+        workers=options.workers or default_workers(model),
     )
     cache = Cache.open(options.cache_folder) if options.cache else None
     scheduler = Scheduler(model, options=limits, cache=cache)

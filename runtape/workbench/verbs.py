@@ -13,10 +13,16 @@ from runtape.attribution.distribution import Distribution
 from runtape.attribution.facts import Fact
 from runtape.attribution.options import Asking, OddsOptions, RerunOptions, WhyOptions
 from runtape.errors import UsageError
+from runtape.remedies.facts import FixFact
+from runtape.remedies.options import FixOptions
+from runtape.reports.fix_report import FixReport
 from runtape.reports.why_report import WhyReport
 from runtape.workbench.blocking import run_blocking
 from runtape.workbench.estimates import Plan
-from runtape.workbench.jobs import WhyJob, prepare_odds, prepare_rerun, prepare_why
+from runtape.workbench.fixing import prepare_fix
+from runtape.workbench.jobs import SampleJob, WhyJob, prepare_odds, prepare_rerun, prepare_why
+from runtape.workbench.regressions import write_fix_regression, write_regression
+from runtape.workbench.results import changed_settings
 from runtape.workbench.traces import Trace, open_trace
 
 O = TypeVar("O", bound=Asking)  # noqa: E741 - a type variable, not a zero
@@ -104,16 +110,84 @@ def rerun(
         UsageError: a change that would change nothing.
         RuntapeError: as for :func:`why`; IncompleteContext when the request cannot be put together.
     """
-    job = prepare_rerun(_opened(trace), event, _with(options or RerunOptions(), settings))
-    return job.run()
+    asked = _with(options or RerunOptions(), settings)
+    return _signed(prepare_rerun(_opened(trace), event, asked), asked)
 
 
 def odds(
     trace: Place, event: int | str, options: OddsOptions | None = None, **settings: Any
 ) -> Distribution:
     """How often the model decides the same on the unchanged context; raises as :func:`rerun`."""
-    job = prepare_odds(_opened(trace), event, _with(options or OddsOptions(), settings))
-    return job.run()
+    asked = _with(options or OddsOptions(), settings)
+    return _signed(prepare_odds(_opened(trace), event, asked), asked)
+
+
+def fix(
+    trace: Place,
+    event: int | str,
+    options: FixOptions | None = None,
+    *,
+    on_fact: Callable[[FixFact], None] | None = None,
+    **settings: Any,
+) -> FixReport:
+    """Find out why, measure what helps against it, and what that breaks.
+
+    Blocks until the answer is there; works inside a running event loop too. The answer is in
+    ``.best`` (the first remedy that passed, or None) and ``.fix``;
+    :mod:`runtape.remedies.grading` defines PASS, PART and FAIL.
+
+    Args:
+        trace: as for :func:`why`.
+        event: as for :func:`why`.
+        options: what is tried, and how to ask.
+        on_fact: shown every fact as it happens.
+        settings: single fields of :class:`~runtape.remedies.options.FixOptions`; they win.
+
+    Raises:
+        UsageError: a rule that cannot be read, or options that make no sense.
+        RuntapeError: as for :func:`why`, also for traces in ``also``.
+    """
+    return prepare_fix(_opened(trace), event, _with(options or FixOptions(), settings)).run(on_fact)
+
+
+def write_test(
+    trace: Place,
+    event: int | str,
+    path: str | Path,
+    fixed: FixReport | None = None,
+    *,
+    force: bool = False,
+    **settings: Any,
+) -> Path:
+    """Write a pytest file that fails when the decision at `event` comes back; nothing is asked.
+
+    A copy of the trace goes into a folder beside it. Returns the file.
+
+    Args:
+        trace: as for :func:`why`.
+        event: as for :func:`why`.
+        path: the file: ``test_….py``.
+        fixed: what :func:`fix` returned: its first remedy that passed is tested, and what it
+            keeps.
+        force: overwrite what is there.
+        settings: the change and how to ask, as for :func:`rerun`; beside `fixed`, how to ask only.
+
+    Raises:
+        UsageError: `path` is taken or would not be collected, or no remedy passed.
+        StorageError: the file cannot be written.
+        RuntapeError: as for :func:`rerun`.
+    """
+    opened, options = _opened(trace), _with(RerunOptions(), settings)
+    if fixed is None:
+        return write_regression(opened, event, Path(path), options, force=force).test
+    found = fixed.fix
+    return write_fix_regression(opened, event, Path(path), found, options, force=force).test
+
+
+def _signed(job: SampleJob, options: Asking) -> Distribution:
+    """Run a job; the result knows whose it is, so that a failing check can say what explains it."""
+    path = str(job.question.trace.path)
+    return replace(job.run(), trace=path, settings=changed_settings(options))
 
 
 def _why_job(
