@@ -5,11 +5,14 @@ call. Tools become events by what LangChain says of them; a model call that reac
 model, boto3, LangChain's cache) is recorded by what the handler is told, and marked so.
 
 The handler is synchronous and asks to be run inline: it is called where the work is going to be
-done, so that a context variable joins the two. LangChain is imported when a handler is asked for.
+done, so that a context variable joins the two. It needs no wrapped client: while the recorder is
+open, whatever a run that was announced to it sends is heard. LangChain is imported when a handler
+is asked for.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -17,14 +20,57 @@ from uuid import UUID
 
 from runtape.errors import MissingPackage
 from runtape.jsonio import Json
+from runtape.recording import units
+from runtape.recording.everywhere import hook_everywhere, unhook_everywhere
 from runtape.recording.journal import Journal
 from runtape.recording.langchain_runs import Announced, Runs
+from runtape.recording.listener import Listener, is_heard
 from runtape.recording.units import Kind
 
 
-def handler_for(runs: Runs, journal: Journal) -> Any:
-    """A LangChain callback handler that tells `runs`. Raises MissingPackage."""
-    return _handler_class()(runs, journal)
+class LangChain:
+    """What a recorder has to do with LangChain, until :meth:`close`. Raises MissingPackage.
+
+    Attributes:
+        handler: the callback handler.
+    """
+
+    def __init__(self, runs: Runs, listener: Listener, journal: Journal) -> None:
+        self.handler: Any = _handler_class()(runs, journal)
+        self._hook = RunsListener(listener, journal)
+        hook_everywhere(self._hook)
+
+    def close(self) -> None:
+        """Listen no more; the handler stays harmless."""
+        unhook_everywhere(self._hook)
+
+
+class RunsListener:
+    """Hook for all clients of a process: hears what announced runs send, once.
+
+    Requests of anybody else pass, and so do those that a wrapped client records already.
+    """
+
+    def __init__(self, listener: Listener, journal: Journal) -> None:
+        self._listener = listener
+        self._journal = journal
+
+    def send(self, proceed: Callable[..., Any], request: Any, *, stream: bool) -> Any:
+        """See :class:`~runtape.recording.wire.Hook`."""
+        if self._concerns(request):
+            return self._listener.send(proceed, request, stream=stream)
+        return proceed(request, stream=stream)
+
+    async def send_async(self, proceed: Callable[..., Any], request: Any, *, stream: bool) -> Any:
+        """See :class:`~runtape.recording.wire.Hook`."""
+        if self._concerns(request):
+            return await self._listener.send_async(proceed, request, stream=stream)
+        return await proceed(request, stream=stream)
+
+    def _concerns(self, request: Any) -> bool:
+        if is_heard(request, self._listener):
+            return False
+        return units.asking(self._journal, None) is not None
 
 
 @cache

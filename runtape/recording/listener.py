@@ -12,12 +12,14 @@ from runtape.recording.journal import Journal
 from runtape.recording.tee import tee
 from runtape.recording.wire import read_headers, read_request, unpacker
 
-_heard: ContextVar[object] = ContextVar("runtape_heard", default=None)
+_heard: ContextVar[tuple[object, tuple[object, ...]]] = ContextVar("runtape_heard")
+"""The request on its way in this context, and who has heard it."""
 
 
-def is_heard(request: Any) -> bool:
-    """Whether a listener is sending this very request just now, further out."""
-    return _heard.get() is request
+def is_heard(request: Any, by: Listener | None = None) -> bool:
+    """Whether a listener is sending this very request just now, further out; `by`: this one."""
+    sent, listeners = _heard.get((None, ()))
+    return sent is request and (by is None or by in listeners)
 
 
 class Listener:
@@ -37,7 +39,7 @@ class Listener:
         if call is None:
             return proceed(request, stream=stream)
         try:
-            with _Heard(request):
+            with _Heard(request, self):
                 response = proceed(request, stream=True)
         except BaseException as error:
             call.broke(error)
@@ -57,7 +59,7 @@ class Listener:
         if call is None:
             return await proceed(request, stream=stream)
         try:
-            with _Heard(request):
+            with _Heard(request, self):
                 response = await proceed(request, stream=True)
         except BaseException as error:
             call.broke(error)
@@ -98,16 +100,19 @@ class Listener:
 
 
 class _Heard:
-    """While in it, the request counts as heard."""
+    """While in it, the request counts as heard by the listener."""
 
-    __slots__ = ("_request", "_token")
+    __slots__ = ("_listener", "_request", "_token")
 
-    def __init__(self, request: Any) -> None:
+    def __init__(self, request: Any, listener: Listener) -> None:
         self._request = request
-        self._token: Token[object] | None = None
+        self._listener = listener
+        self._token: Token[tuple[object, tuple[object, ...]]] | None = None
 
     def __enter__(self) -> None:
-        self._token = _heard.set(self._request)
+        sent, listeners = _heard.get((None, ()))
+        before = listeners if sent is self._request else ()
+        self._token = _heard.set((self._request, (*before, self._listener)))
 
     def __exit__(self, *_: object) -> None:
         if self._token is not None:

@@ -12,7 +12,7 @@ from datetime import datetime, timezone
 from enum import Enum
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar, final, overload
+from typing import TYPE_CHECKING, Any, TypeVar, final, overload
 
 from runtape.dialects import DIALECTS
 from runtape.errors import RecordingError, UsageError
@@ -31,6 +31,9 @@ from runtape.recording.values import describe_error, encode
 from runtape.recording.wrapping import Wrapping
 from runtape.tape.events import ERROR, NOTE, RUN_END, RUN_START, STATE
 from runtape.tape.writer import Durability, TapeWriter
+
+if TYPE_CHECKING:
+    from runtape.recording.langchain import LangChain
 
 Client = TypeVar("Client")
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -91,7 +94,7 @@ class Recorder:
         self._tools = Tools(self._journal, self._calls.pending, self._root)
         self.listener = Listener(self._journal, self._calls)
         self._wrapping = Wrapping(self.listener)
-        self._handler: Any = None
+        self._langchain: LangChain | None = None
         # Registered after the writer's own finaliser, and so run before it.
         atexit.register(self.close_at_exit)
 
@@ -150,18 +153,20 @@ class Recorder:
     def langchain(self) -> Any:
         """A callback handler for LangChain and LangGraph: ``config={"callbacks": [handler]}``.
 
-        It records tool calls, and which node, step and run each model call belongs to. The calls
-        themselves are recorded, byte for byte, where the model is wrapped
-        (``rec.wrap(ChatOpenAI(…))``); of others LangChain's own account is recorded and marked
-        ``fidelity: callback``. The same handler every time. Raises MissingPackage.
+        It records tool calls, model calls, and which node, step and run they belong to. Calls are
+        recorded byte for byte, whether their client is wrapped or not; of those that reach no wire
+        we know (a fake model, boto3, LangChain's cache) LangChain's own account is recorded and
+        marked ``fidelity: callback``. The same handler every time. Raises MissingPackage.
         """
-        if self._handler is None:
-            from runtape.recording.langchain import handler_for  # noqa: PLC0415 - few need it
+        if self._langchain is None:
+            from runtape.recording.langchain import LangChain  # noqa: PLC0415 - few need it
             from runtape.recording.langchain_runs import Runs  # noqa: PLC0415
 
             runs = Runs(self._journal, self._calls, self._tools, self._root)
-            self._handler = handler_for(runs, self._journal)
-        return self._handler
+            self._langchain = LangChain(runs, self.listener, self._journal)
+            if self.closed:
+                self._langchain.close()
+        return self._langchain.handler
 
     def log_llm_request(
         self,
@@ -247,6 +252,8 @@ class Recorder:
             return
         atexit.unregister(self.close_at_exit)
         self._wrapping.undo()
+        if self._langchain is not None:
+            self._langchain.close()
         self._calls.close()
         end: Json = {
             "status": status,

@@ -9,10 +9,12 @@ import sys
 
 import pytest
 
+from runtape.playback import Replayer
 from runtape.recording import record
 from runtape.tape.events import TOOL_CALL, TOOL_RESULT
+from runtape.tape.reader import Tape
 from tests.support import frameworks
-from tests.support.agents import Bench, gardener, run
+from tests.support.agents import NOWHERE, Bench, gardener, run
 from tests.support.loopback import Loopback
 from tests.support.recorded import API_KEY, calls_on, events_on, sent_on
 
@@ -32,8 +34,8 @@ def agent_of(cases, name):
 
 
 @pytest.mark.parametrize("name", frameworks.CASES)
-def test_a_framework_runs_as_if_nobody_listened(name, tmp_path):
-    """Same result with a recorder; each call is on the tape once, byte for byte, and answered."""
+def test_a_framework_is_recorded_and_replayed(name, tmp_path):
+    """Same result with a recorder, each call on the tape once, exactly; and again from the tape."""
     agent = agent_of(frameworks.CASES, name)
     with Loopback(gardener) as server:
         alone = run(agent, Bench(server.url))
@@ -47,6 +49,8 @@ def test_a_framework_runs_as_if_nobody_listened(name, tmp_path):
     assert [response.payload["terminal"] for _, response in calls] == [True] * len(arrived)
     assert API_KEY.encode() not in recorder.path.read_bytes()
     _check_tools(recorder.path, calls)
+    with Replayer(Tape.open(recorder.path)) as replayer:
+        assert run(agent, Bench(NOWHERE, replayer)) == recorded
 
 
 def _check_tools(path, calls):

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from runtape.errors import MissingPackage
-from runtape.recording import langchain, record
+from runtape.recording import everywhere, langchain, record
+from runtape.recording.installing import install, uninstall
 from runtape.tape.events import ERROR, LLM_REQUEST
 from tests.support.loopback import Fault, Loopback
 from tests.support.recorded import API_KEY, calls_on, events_on, payloads_on, sent_on
@@ -21,6 +22,7 @@ from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_openai import ChatOpenAI
+from openai import OpenAI
 
 from tests.support.agents import Bench, close_all, close_sync
 from tests.support.graphs import chat_model
@@ -214,6 +216,54 @@ def test_the_clients_langchain_shares_stay_as_they_are(server, recorder):
     assert [b'"heard"' in text for text in sent_on(recorder.path)] == [True]
 
 
+def test_the_handler_is_enough(server, recorder):
+    """A model that is not wrapped is heard while LangChain runs it; a stranger's call is not."""
+    model = chat_model(Bench(server.url))
+    model.invoke("heard", config(recorder))
+    model.invoke("no handler")
+    model.root_client.chat.completions.create(model="m", messages=MEANWHILE)
+    asyncio.run(_ask_alone(server, recorder))
+    close_sync(model)
+    recorder.close()
+    assert [b'"heard' in text for text in sent_on(recorder.path)] == [True, True]
+    assert [request.payload["fidelity"] for request, _ in calls_on(recorder.path)] == [{}, {}]
+    assert not everywhere._patches
+
+
+async def _ask_alone(server, recorder):
+    model = chat_model(Bench(server.url))
+    pieces = model.astream("heard, too", config(recorder))
+    assert "".join([piece.text async for piece in pieces]) == "heard, too!"
+    await close_all(model)
+
+
+def test_an_sdk_call_in_a_node(server, recorder):
+    """Plain SDK calls that a node makes are heard, too, and belong to the node."""
+    with OpenAI(api_key=API_KEY, base_url=f"{server.url}/v1") as sdk:
+
+        def ponder(text):
+            told = [{"role": "user", "content": text}]
+            return sdk.chat.completions.create(model="m", messages=told).choices[0].message.content
+
+        assert RunnableLambda(ponder).invoke("hm", config(recorder)) == "hm!"
+    recorder.close()
+    [(_, where)] = said_of(recorder.path)
+    assert where["name"] == "ponder"
+
+
+def test_all_listeners_at_once(server, recorder):
+    """Wrapped, installed and announced: a call is recorded once."""
+    model = chat_model(Bench(server.url, recorder))
+    config(recorder)
+    install(recorder)
+    try:
+        model.invoke("once", config(recorder))
+    finally:
+        uninstall()
+    close_sync(model)
+    assert len(calls_on(recorder.path)) == 1
+
+
 def test_one_handler_per_recorder(recorder):
     """Asking twice, or passing it twice, records once."""
     handler = recorder.langchain()
@@ -225,11 +275,13 @@ def test_one_handler_per_recorder(recorder):
     assert len(events_on(recorder.path, LLM_REQUEST)) == 1
 
 
-def test_two_recorders(server, tmp_path):
+@pytest.mark.parametrize("wrapped", [0, 1, 2])
+def test_two_recorders(server, tmp_path, wrapped):
     """Two recorders, two handlers, one model: each has the whole story, with its own parents."""
     with record(dir=tmp_path) as one, record(dir=tmp_path) as two:
-        model = chat_model(Bench(server.url, one))
-        two.wrap(model)
+        model = chat_model(Bench(server.url))
+        for recorder in (one, two)[:wrapped]:
+            recorder.wrap(model)
         chain = RunnableLambda(lambda text: text) | model
         chain.invoke("both", {"callbacks": [one.langchain(), two.langchain()]})
         close_sync(model)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import threading
 
+import httpx2
 import pytest
 
 from runtape.dialects.base import Reply, Stop, ToolCall, Usage
@@ -162,16 +163,24 @@ def test_answers_from_langchains_cache(server, recorder):
     assert len(server.requests) == 1
 
 
-def test_a_model_that_is_not_wrapped(server, recorder):
-    """The handler alone still gives a record of the call: LangChain's."""
-    model = chat_model(Bench(server.url))
-    model.invoke("unheard", config(recorder))
-    close_sync(model)
+def test_a_wire_nobody_knows(recorder):
+    """A model that posts to an API of its own is recorded as LangChain tells it."""
+
+    class Homemade(FakeListChatModel):
+        address: str
+
+        def _call(self, messages, *_, **__):
+            with httpx2.Client() as client:
+                said = client.post(self.address, json={"say": messages[-1].content}).json()
+            return said["text"]
+
+    with Loopback(lambda *_: {"text": "Moist."}) as server:
+        model = Homemade(responses=[], address=f"{server.url}/v0/mumble")
+        assert model.invoke("How is it?", config(recorder)).content == "Moist."
     recorder.close()
     [(request, response)] = calls_on(recorder.path)
     assert request.payload["fidelity"] == {"body": "callback"}
-    assert (request.payload["provider"], request.payload["model"]) == ("openai", "m")
-    assert response.meta["tokens"] == {"input": 3, "output": 2}
+    assert response.payload["derived"]["replies"][0]["text"] == "Moist."
 
 
 def test_tools_without_ids(recorder):

@@ -7,9 +7,11 @@ from functools import cache
 
 import pytest
 
+from runtape.playback import Replayer
 from runtape.recording import record
 from runtape.tape.events import LLM_REQUEST, TOOL_CALL, TOOL_RESULT
-from tests.support.agents import Bench, gardener, run
+from runtape.tape.reader import Tape
+from tests.support.agents import NOWHERE, Bench, gardener, run
 from tests.support.loopback import Loopback
 from tests.support.recorded import API_KEY, calls_on, events_on, sent_on
 
@@ -59,6 +61,15 @@ def test_an_agent_runs_as_if_nobody_listened(name, recorded):
     assert {response.payload["terminal"] for _, response in calls} == {True}
     assert len({place(request)["run_id"] for request, _ in calls}) == len(calls)
     assert API_KEY.encode() not in path.read_bytes()
+
+
+@pytest.mark.parametrize("name", graphs.CASES)
+def test_an_agent_is_replayed(name, recorded):
+    """From the tape alone, where no server is, the agent comes to the same result."""
+    result, path, _ = recorded(name)
+    with Replayer(Tape.open(path)) as replayer:
+        assert run(case(name), Bench(NOWHERE, replayer)) == result
+    assert replayer.unused == []
 
 
 @pytest.mark.parametrize("name", [n for n in graphs.CASES if n not in ("nested", "delegating")])

@@ -24,6 +24,8 @@ from tests.support.call_shapes import settled
 SYSTEM = "You look after the beds of a nursery. Use the tools."
 TASK = "Look at bed a, bed b and bed c, and water what is dry."
 REPORT = "Watered bed {bed} — the others are fine."
+NOWHERE = "http://127.0.0.1:9"
+"""An address where nobody answers."""
 DRY = "bdfhz"
 """Beds whose sensor says dry; bed z has a broken valve."""
 
