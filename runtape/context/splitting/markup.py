@@ -42,7 +42,8 @@ def _run(text: str, start: int, end: int, names: Names) -> Iterator[Part]:
         yield Part(names.next(Word.TEXT), start, end, (start, end))
         return
     for begin, (first, last) in line_sentences(text[start:end]):
-        inner = (start + first, start + last)
-        if says(text[slice(*inner)]):
+        outer, inner = (start + begin, start + last), (start + first, start + last)
+        if says(text[slice(*outer)]):
+            read = inner if says(text[slice(*inner)]) else outer
             step = names.next(Word.SENTENCE)
-            yield Part(step, start + begin, inner[1], inner, PieceKind.SENTENCE, shape=Shape.LEAF)
+            yield Part(step, *outer, read, PieceKind.SENTENCE, shape=Shape.LEAF)
