@@ -17,19 +17,26 @@ from runtape.attribution.facts import (
     Verdict,
 )
 from runtape.demo.agent import record_inbox
+from runtape.demo.inbox import simulated_model
+from runtape.dialects import dialect_for
+from runtape.errors import IncompleteContext
+from runtape.models.function import as_reply
 from runtape.settings import Settings
 from runtape.trials import Tally
+from runtape.workbench import prepare_why
 from runtape_tui.asking import JobOptions
-from runtape_tui.jobs import JobRunner
+from runtape_tui.jobs import Engine, JobRunner
 from runtape_tui.screens.confirm import ConfirmScreen
 from runtape_tui.screens.trace import TraceScreen
 from runtape_tui.screens.why import WhyScreen
 from tests.support.app import picture, play, press, settle
 from tests.support.golden import assert_golden
+from tests.support.loopback import Fault, Loopback
 from tests.support.played import ending, opening, playing, solved
 from tests.support.why_models import desk
 
 STAND_IN = "tests.support.why_models:inbox"
+CHAT = dialect_for("openai.chat")
 CAUSE = "12.body para 4 sentence 1"
 _PATIENCE = 3_000
 
@@ -186,6 +193,70 @@ def test_a_model_function_that_raises_ends_with_what_is_known(inbox):
         assert isinstance(app.screen, WhyScreen)
 
     on(inbox, script, flags={"model_fn": "tests.support.why_models:breaking"})
+
+
+def test_a_provider_that_fails_in_the_middle_ends_with_what_is_known(inbox, monkeypatch):
+    """Status, hint and the rows as they stand; the app lives on."""
+    monkeypatch.setenv("OPENAI_API_KEY", "test")
+
+    def answer(_, body, number):
+        refused = Fault(status=401, body={"error": {"message": "the key was revoked"}})
+        return refused if number >= 24 else as_reply(simulated_model(body), CHAT)
+
+    async def script(app, pilot):
+        await press(pilot, "w")
+        screen = await done(app, pilot)
+        assert screen.heat.report.verdict is Verdict.PROVIDER_FAILED
+        assert screen.heat.report.calls.made == 24
+        assert "The model failed" in screen.head.text
+        assert "the key was revoked" in screen.details.text
+        await press(pilot, "G", "q")
+        assert isinstance(app.screen, TraceScreen)
+
+    with Loopback(answer) as server:
+        flags = {"base_url": f"{server.url}/v1", "yes": True, "workers": 2}
+        on(inbox, script, flags=flags)
+
+
+def test_a_context_that_is_not_all_there_is_a_verdict(inbox):
+    """Nothing is asked, nothing is confirmed; what is missing is said."""
+
+    def lacking(trace, event, options):
+        job = prepare_why(trace, event, options)
+        job.context = IncompleteContext("The first turns are held by the server.")
+        return job
+
+    async def script(app, pilot):
+        app.jobs = JobRunner(JobOptions(), Engine(why=lacking))
+        await press(pilot, "w")
+        screen = await done(app, pilot)
+        assert screen.heat.report.verdict is Verdict.INCOMPLETE_CONTEXT
+        assert "The trace lacks what a rerun of this call needs" in screen.head.text
+        await press(pilot, "j", "tab", "tab", "s", "f", "y")
+        assert isinstance(app.screen, WhyScreen)
+
+    on(inbox, script)
+
+
+def test_a_second_question_waits_for_the_first(inbox):
+    """Odds while a search runs: said in the status line, asked when the search is over."""
+
+    async def script(app, pilot):
+        desk.reset(most=30)
+        await press(pilot, "w")
+        search = app.screen
+        await until(pilot, lambda: desk.begun > 30)
+        await press(pilot, "o")
+        odds = app.screen
+        await until(pilot, lambda: odds.ticket is not None)
+        assert "waits" in odds.status.text
+        assert "why #23" in odds.status.text
+        desk.release()
+        await until(pilot, lambda: not odds.ticket.open)
+        assert odds.found.tally.same == 10
+        assert not search.ticket.open
+
+    on(inbox, script, flags={"model_fn": STAND_IN, "workers": 4})
 
 
 def test_a_function_that_is_not_there_is_said(inbox):

@@ -97,6 +97,7 @@ class JobScreen(Screen[None]):
         self.ticket, self._position = ticket, 0
         self.begin(ticket)
         self._picture()
+        self._show_status()
         if ticket.open and self._timer is not None:
             self._timer.resume()
         elif not ticket.open:

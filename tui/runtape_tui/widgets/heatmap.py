@@ -152,6 +152,10 @@ class HeatmapView(LineView):
         if self.selected is not None:
             self._piece = self.selected.piece.id
 
+    def on_click(self) -> None:
+        """What was clicked is what the reader wants to look at."""
+        self.following = False
+
     def action_move(self, rows: int) -> None:
         """Move by so many rows; from now on the cursor is the reader's."""
         self.following = False
