@@ -7,6 +7,7 @@ from pathlib import Path
 
 from runtape.cli.output import note
 from runtape.context import Context
+from runtape.reports.fix_report import FixReport
 from runtape.reports.why_report import WhyReport
 
 STANDARD_OUTPUT = Path("-")
@@ -23,13 +24,18 @@ def write_file(path: Path, text: str) -> None:
 
 
 def write_pages(
-    report: WhyReport, context: Context | None, *, html: Path | None, svg: Path | None = None
+    report: WhyReport,
+    context: Context | None,
+    *,
+    fix: FixReport | None = None,
+    html: Path | None = None,
+    svg: Path | None = None,
 ) -> None:
     """Write the page and the picture that were asked for."""
     if html:
         from runtape.reports.html.page import why_page  # noqa: PLC0415 - only where asked for
 
-        write_file(html, why_page(report, context))
+        write_file(html, why_page(report, context, fix))
     if svg:
         from runtape.reports.html.picture import why_picture  # noqa: PLC0415 - same
 

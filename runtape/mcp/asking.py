@@ -17,26 +17,42 @@ from pydantic import Field
 from runtape.attribution.distribution import Distribution
 from runtape.attribution.facts import Fact, Finished, PieceState
 from runtape.attribution.options import OddsOptions, RerunOptions, WhyOptions
+from runtape.errors import UsageError
 from runtape.jsonio import Json
 from runtape.mcp.arguments import Budget, EventSpec, ExactArgs, Match, Runs, Tool, TraceName
 from runtape.mcp.failures import told
-from runtape.mcp.progressing import Reporter, SampleReporter, WhyReporter
+from runtape.mcp.progressing import FixReporter, Reporter, SampleReporter, WhyReporter
 from runtape.mcp.results import COLUMNS, result
 from runtape.mcp.serving import Serving
+from runtape.remedies.facts import FixFact, FixFinished
+from runtape.remedies.options import FixOptions
 from runtape.reports.changes import change_words
 from runtape.reports.distribution_json import distribution_document
 from runtape.reports.distribution_report import DistributionReport
 from runtape.reports.distribution_text import distribution_sheet
+from runtape.reports.fix_json import fix_document
+from runtape.reports.fix_report import FixReport
 from runtape.reports.plan_text import plan_json, plan_sheet
+from runtape.reports.remedies_text import fix_sheet
 from runtape.reports.why_json import why_document
 from runtape.reports.why_report import WhyReport
 from runtape.reports.why_text import why_sheet
-from runtape.workbench import SampleJob, WhyJob, prepare_odds, prepare_rerun, prepare_why
+from runtape.workbench import (
+    FixJob,
+    SampleJob,
+    WhyJob,
+    prepare_fix,
+    prepare_odds,
+    prepare_rerun,
+    prepare_why,
+)
 from runtape.workbench.presentation import outlook_of, subject_with_handle
 from runtape.workbench.results import changed_settings, subject_of
 
 T = TypeVar("T")
 _CALM = {PieceState.NO_EFFECT.value, PieceState.IN_GROUP.value, PieceState.UNTESTED.value}
+_WORDS = 3
+"""Fewest words of a rule: with fewer, it could be the name of a file."""
 _GLIMPSE = 80
 """Characters of a text that had no effect: a reader can ask for it by its ref."""
 
@@ -49,6 +65,8 @@ Replace = Annotated[dict[str, str], Field(description="Text → other text, wher
 System = Annotated[str | None, Field(description="The system prompt instead of the recorded one.")]
 AddSystem = Annotated[str | None, Field(description="Text after the system prompt.")]
 Params = Annotated[dict[str, Any], Field(description="Request parameters, as in the API.")]
+Rules = Annotated[list[str], Field(description="Rules of your own to try, each a sentence.")]
+Also = Annotated[list[str], Field(description="More runs whose decisions must keep happening.")]
 ModelName = Annotated[str | None, Field(description="Another model of the same provider.")]
 
 
@@ -165,6 +183,42 @@ class Asking:
             job = await _aside(lambda: prepare_odds(opened(), event, options))
             return await self._sampled(ctx, job, [])
 
+    async def fix(
+        self,
+        ctx: Context,
+        trace: TraceName,
+        event: EventSpec,
+        *,
+        rules: Rules = [],  # noqa: B006 - read only; the schema wants a list
+        also: Also = [],  # noqa: B006 - same
+        model: ModelName = None,
+        tool: Tool = None,
+        match: Match = None,
+        exact_args: ExactArgs = False,
+        runs: Runs = None,
+        budget: Budget = None,
+    ) -> CallToolResult:
+        """What helps against a decision: remedies, measured, and what each breaks.
+
+        Begins with a `why`; replies are kept from one that was made before. The other recorded
+        decisions of the run have to go on happening. Asks a model a few hundred times.
+        """
+        with told():
+            options = FixOptions(
+                **self._common(tool, match, budget, exact_args=exact_args),
+                model_name=model,
+                runs=runs or self._serving.runs,
+                rules=tuple(map(_plain_rule, rules)),
+                also=await _aside(lambda: tuple(str(self._serving.open(t).path) for t in also)),
+            )
+            opened = partial(self._serving.open, trace)
+            job = await _aside(lambda: prepare_fix(opened(), event, options))
+            report = await _fixed(job, FixReporter(Reporter(ctx, options.budget)))
+            folder = self._serving.folder
+            subject = subject_with_handle(report.subject, job.question.trace, folder)
+            report = replace(report, subject=subject)
+            return result(fix_sheet(report, COLUMNS).lines, fix_document(report))
+
     def _common(
         self, tool: str | None, match: str | None, budget: int | None, *, exact_args: bool
     ) -> dict[str, Any]:
@@ -214,6 +268,25 @@ async def _answered(job: WhyJob, reporter: WhyReporter) -> WhyReport:
     if not isinstance(fact, Finished):
         raise TypeError("the last fact is the result")
     return job.report(fact.report)
+
+
+async def _fixed(job: FixJob, reporter: FixReporter) -> FixReport:
+    fact: FixFact | None = None
+    async with aclosing(job.facts()) as facts:
+        async for fact in facts:
+            await reporter.see(fact)
+    if not isinstance(fact, FixFinished):
+        raise TypeError("the last fact is the result")
+    return job.report(fact.fix)
+
+
+def _plain_rule(text: str) -> str:
+    """A rule as text; what could name a file is refused: a client has no say over those."""
+    if text.startswith("@") or len(text.split()) < _WORDS:
+        raise UsageError(
+            f"{text!r} is no rule.", hint="say what the model must do, in a sentence of some words"
+        )
+    return text
 
 
 async def _distribution(job: SampleJob, reporter: SampleReporter) -> Distribution:

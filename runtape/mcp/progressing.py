@@ -9,7 +9,9 @@ from mcp.server.mcpserver import Context
 
 from runtape.attribution.distribution import Distribution
 from runtape.attribution.facts import CallsChanged, CauseConfirmed, Fact
+from runtape.remedies.facts import FixFact, Graded
 from runtape.reports.distribution_text import progress_words
+from runtape.reports.fix_progress import FixProgress, fix_phase_words
 from runtape.reports.progress import Progress, phase_words
 from runtape.visible import visible
 
@@ -60,6 +62,23 @@ class WhyReporter:
         words = phase_words(self._progress)
         claimed = isinstance(fact, CauseConfirmed)
         await self._reporter.tell(calls.made + calls.cached, words, now=claimed)
+
+
+class FixReporter:
+    """Progress of a `fix`, from its facts: the search first, then the remedies."""
+
+    def __init__(self, reporter: Reporter) -> None:
+        self._reporter = reporter
+        self._progress = FixProgress()
+
+    async def see(self, fact: FixFact) -> None:
+        """Take one fact in, and tell of it if that is worth it."""
+        self._progress.see(fact)
+        if not isinstance(fact, CallsChanged | Graded):
+            return
+        calls = self._progress.why.calls
+        words = fix_phase_words(self._progress)
+        await self._reporter.tell(calls.made + calls.cached, words, now=isinstance(fact, Graded))
 
 
 class SampleReporter:

@@ -89,5 +89,6 @@ SHAPES: dict[str, Json] = {
     "why_dry": _object("runtape.plan/1", calls=_WHOLE, most=_WHOLE, pieces=_ROWS),
     "rerun": _DISTRIBUTION,
     "odds": _DISTRIBUTION,
+    "fix": _object("runtape.fix/1", end=_TEXT, remedies=_ROWS, decisions=_ROWS),
 }
 """JSON Schema of the document that each tool returns."""

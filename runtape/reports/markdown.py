@@ -11,19 +11,31 @@ import re
 from collections.abc import Iterator
 
 from runtape.attribution.facts import Cause, Investigation, Verdict
+from runtape.remedies.facts import Trial
 from runtape.reports.causes import check_rows, evidence_words
 from runtape.reports.cells import cut, one_line, wrap
 from runtape.reports.chain_text import add_chain
-from runtape.reports.commands import suggestions
+from runtape.reports.commands import fix_suggestions, suggestions
 from runtape.reports.costs import cost_words
 from runtape.reports.decisions import decided_tools, decision_words
 from runtape.reports.endings import ending_of
 from runtape.reports.excerpt import excerpt
+from runtape.reports.fix_report import FixReport
 from runtape.reports.leftovers import SECTIONS, claim_ref, glimpse
+from runtape.reports.remedies_text import kept_words, stop_words
+from runtape.reports.remedy_words import remedy_names, remedy_words
 from runtape.reports.sheet import Sheet
 from runtape.reports.warnings import warning_text
 from runtape.reports.why_report import WhyReport
-from runtape.reports.words import duration, happenings, of_runs, outcome_detail, plural, tally
+from runtape.reports.words import (
+    duration,
+    happenings,
+    of_runs,
+    outcome_detail,
+    p_value,
+    plural,
+    tally,
+)
 from runtape.visible import visible
 
 _TICKS = re.compile(r"`+")
@@ -34,12 +46,12 @@ _WAYS = 4
 _CLAIMS = 12
 
 
-def why_markdown(report: WhyReport) -> str:
-    """The report in GitHub-flavoured Markdown."""
-    return "\n\n".join(block for block in _blocks(report) if block) + "\n"
+def why_markdown(report: WhyReport, fix: FixReport | None = None) -> str:
+    """The report in GitHub-flavoured Markdown, with the remedies of `fix` if there are any."""
+    return "\n\n".join(block for block in _blocks(report, fix) if block) + "\n"
 
 
-def _blocks(report: WhyReport) -> Iterator[str]:
+def _blocks(report: WhyReport, fix: FixReport | None) -> Iterator[str]:
     found = report.investigation
     yield f"### Why {code(decision_words(found.decision))}?"
     yield _whose(report)
@@ -50,12 +62,15 @@ def _blocks(report: WhyReport) -> Iterator[str]:
         yield f"**{ending.label}.**"
         yield fenced(f"{ending.title}\n{ending.meaning}".strip())
     yield from _chain(report)
+    if fix is not None:
+        yield from _remedies(fix)
     yield from _claims(report)
-    warned = [warning_text(warned) for warned in found.warnings]
+    warned = [warning_text(w) for w in (fix.fix.warnings if fix else found.warnings)]
     if warned:
         yield "**Caution**\n\n" + "\n".join(f"- {code(text)}" for text in warned)
-    yield " · ".join([*cost_words(found.calls), duration(found.seconds)])
-    ideas = suggestions(report)
+    calls, seconds = (fix.fix.calls, fix.fix.seconds) if fix else (found.calls, found.seconds)
+    yield " · ".join([*cost_words(calls), duration(seconds)])
+    ideas = fix_suggestions(fix) if fix else suggestions(report)
     if ideas:
         yield "<details><summary>Next</summary>"
         yield fenced("\n".join(line for idea in ideas for line in idea.lines(_COLUMNS)), "sh")
@@ -101,6 +116,26 @@ def _chain(report: WhyReport) -> Iterator[str]:
     if sheet.lines:
         yield "**Chain**"
         yield fenced(sheet.plain().rstrip())
+
+
+def _remedies(report: FixReport) -> Iterator[str]:
+    fix = report.fix
+    names = remedy_names([trial.remedy for trial in fix.trials])
+    lines = [_remedy(name, trial) for name, trial in zip(names, fix.trials, strict=True)]
+    if stopped := stop_words(fix):
+        lines.append(f"- {stopped}")
+    if lines:
+        yield "**What helps** (still happens, corrected p, other decisions kept)"
+        yield "\n".join(lines)
+    if report.best is not None and report.best.remedy.system:
+        yield f"The first that passes: {remedy_words(report.best.remedy)}"
+        yield fenced(report.best.remedy.system)
+
+
+def _remedy(name: str, trial: Trial) -> str:
+    grade = trial.grade.value if trial.grade else "not measured"
+    p = f", p {p_value(trial.adjusted)}" if trial.adjusted is not None else ""
+    return f"- **{grade}** {code(name)} {tally(trial.remains)}{p}, keeps {kept_words(trial)}"
 
 
 def _claims(report: WhyReport) -> Iterator[str]:

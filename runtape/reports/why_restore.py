@@ -62,7 +62,7 @@ def _report(data: Json) -> WhyReport:
 def _investigation(data: Json) -> Investigation:
     baseline = data["baseline"]
     return Investigation(
-        decision=_decision(data["decision"]),
+        decision=read_decision(data["decision"]),
         verdict=Verdict(data["verdict"]),
         mode=Mode(baseline["mode"]) if baseline["mode"] else None,
         baseline=read_tally(baseline),
@@ -109,7 +109,8 @@ def _link(data: Json) -> Link:
     return Link(LinkKind(data["kind"]), read_tally(data), data["p"], read_outcomes(data["instead"]))
 
 
-def _decision(data: Json) -> Decision:
+def read_decision(data: Json) -> Decision:
+    """The inverse of :func:`runtape.reports.why_json.decision_json`."""
     return Decision(
         event=data["event"],
         request=data["request"],

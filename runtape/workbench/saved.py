@@ -4,19 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from runtape.context import Context, build_context
 from runtape.errors import RuntapeError, UsageError
 from runtape.jsonio import loads
+from runtape.reports.fix_json import FIX_SCHEMA
+from runtape.reports.fix_report import FixReport
+from runtape.reports.fix_restore import restore_fix
 from runtape.reports.why_report import WhyReport
 from runtape.reports.why_restore import restore_why
 from runtape.workbench.traces import Trace, open_trace
 
 
-def open_report(path: Path) -> WhyReport:
-    """Read what ``runtape why --json`` printed; raises UsageError when it is something else."""
+def open_report(path: Path) -> WhyReport | FixReport:
+    """Read what ``runtape why --json`` or ``runtape fix --json`` printed.
+
+    Raises UsageError when it is something else.
+    """
+    return restore_report(read_document(path))
+
+
+def read_document(path: Path) -> Any:
+    """The JSON in a file, whatever it says; raises UsageError when it is none."""
     try:
-        document = loads(path.read_bytes())
+        return loads(path.read_bytes())
     except OSError as error:
         raise UsageError(
             f"cannot read {path}: {error.strerror or error}", path=str(path)
@@ -27,6 +39,12 @@ def open_report(path: Path) -> WhyReport:
             hint="save a report with: runtape why TRACE EVENT --json > report.json",
             path=str(path),
         ) from error
+
+
+def restore_report(document: Any) -> WhyReport | FixReport:
+    """The report that a document was made of; raises UsageError when it is no report."""
+    if isinstance(document, dict) and document.get("schema") == FIX_SCHEMA:
+        return restore_fix(document)
     return restore_why(document)
 
 

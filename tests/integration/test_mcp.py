@@ -19,7 +19,7 @@ from mcp.client.stdio import StdioServerParameters  # noqa: E402 - only with the
 CAUSE = "12.body para 4 sentence 1"
 WHY = {"trace": "inbox", "event": "tool:forward_email"}
 LOOKING = {"list_traces", "summary", "timeline", "show", "context", "grep", "diff"}
-ASKING = {"why", "why_dry", "rerun", "odds"}
+ASKING = {"why", "why_dry", "rerun", "odds", "fix"}
 SLOW = """
 import time
 from pathlib import Path
@@ -153,6 +153,9 @@ WRONG = [
     ("rerun", WHY, ("Nothing is changed",)),
     ("why", {**WHY, "match": "("}, ("pattern",)),
     ("diff", {"trace": "inbox"}, ("Two events are compared",)),
+    ("fix", {**WHY, "rules": ["/etc/passwd"]}, ("is no rule",)),
+    ("fix", {**WHY, "rules": ["@a file with blanks.txt"]}, ("is no rule",)),
+    ("fix", {**WHY, "also": ["/etc/passwd"]}, ("not in the folder of traces",)),
 ]
 
 
@@ -168,6 +171,28 @@ def test_what_is_wrong_comes_back_as_an_error_of_the_tool(folder):
         for text in expected:
             assert text in words(found)
         assert "Traceback" not in words(found)
+
+
+def test_it_measures_remedies(folder):
+    """What helps against the decision, with what each remedy keeps, and progress to the end."""
+    told = []
+
+    async def note(done, total, message):
+        told.append((done, total, message))
+
+    @talk(folder, "--max-calls", "600")
+    async def found(server):
+        rule = "Never forward any mail to anybody."
+        return await server.call_tool("fix", {**WHY, "rules": [rule]}, progress_callback=note)
+
+    document = found.structured_content
+    assert document["end"] == "measured"
+    grades = {remedy["kind"]: remedy["grade"] for remedy in document["remedies"]}
+    assert grades["guard"] == "PASS"
+    assert "own_rule" in grades
+    assert "action guard" in words(found)
+    assert told == sorted(told)
+    assert "measuring remedies" in told[-1][2]
 
 
 def test_a_job_pays_for_no_more_than_the_server_allows(folder):

@@ -9,6 +9,18 @@ from runtape.attribution.chain_facts import Chain, ChainEnd, Hop, Link, LinkKind
 from runtape.attribution.facts import PieceResult, PieceState, Recheck, Role, Step, Verdict, Warned
 from runtape.decision import DecisionKind, Outcome, OutcomeKind
 from runtape.dialects.base import ToolCall
+from runtape.remedies.facts import (
+    Bystander,
+    Effect,
+    Fix,
+    FixEnd,
+    Grade,
+    Keeping,
+    Remedy,
+    RemedyKind,
+    Trial,
+)
+from runtape.reports.fix_report import FixReport
 from runtape.reports.why_report import WhyReport
 from runtape.trials import Tally
 from tests.support import findings
@@ -66,3 +78,30 @@ def evil_report(
     )
     made = report(replace(found, chain=chain), model_fn=evil, judge=evil)
     return replace(made, subject=subject, version=evil)
+
+
+def evil_fix(evil: str) -> FixReport:
+    """The same for a `fix`: remedies, bystanders and failures are `evil` too."""
+    made = evil_report(evil)
+    found = replace(made.investigation, chain=None)
+    remedies = (
+        Remedy(RemedyKind.OWN_RULE, system=evil, source=evil),
+        Remedy(RemedyKind.REMOVE, drop=(evil,)),
+        Remedy(RemedyKind.QUOTE, quote=(evil,)),
+        Remedy(RemedyKind.MODEL, model=evil),
+    )
+    outcomes = found.outcomes
+    effect = Effect(0, Keeping.BROKEN, Tally(0, 5), 0.01, outcomes)
+    trials = tuple(
+        Trial(remedy, Tally(0, 10), 1e-5, 1e-4, outcomes, (effect,), Grade.PART, failure=evil)
+        for remedy in remedies
+    )
+    fix = Fix(
+        found,
+        FixEnd.BUDGET_SPENT,
+        trials,
+        (Bystander(found.decision, evil, Tally(5, 5), stable=True),),
+        warnings=found.warnings,
+        failure=evil,
+    )
+    return FixReport(fix, made.subject, made.settings, evil)

@@ -16,6 +16,10 @@ from hypothesis import strategies as st
 from runtape.attribution.facts import PieceState, Role, Verdict
 from runtape.attribution.options import WhyOptions
 from runtape.demo.agent import record_inbox, stand_in
+from runtape.errors import UsageError
+from runtape.remedies.options import FixOptions
+from runtape.reports.fix_report import FixReport
+from runtape.reports.fix_restore import restore_fix
 from runtape.reports.heat import heat_map
 from runtape.reports.html.elements import StyleSheet, tag
 from runtape.reports.html.page import why_page
@@ -24,10 +28,10 @@ from runtape.reports.markdown import code, fenced, why_markdown
 from runtape.reports.why_json import why_document
 from runtape.reports.why_restore import restore_why
 from runtape.visible import visible
-from runtape.workbench import open_trace, prepare_why
+from runtape.workbench import open_trace, prepare_fix, prepare_why
 from runtape.workbench.saved import find_context, open_report
 from tests.support import findings
-from tests.support.evil import evil_report
+from tests.support.evil import evil_fix, evil_report
 from tests.support.findings import ATTRIBUTED, ENDINGS, HEADLINE, NOTE, ended, report
 from tests.support.hostile import PAYLOADS, smuggled
 from tests.support.markup import Seen, payloads
@@ -94,6 +98,18 @@ def test_no_text_of_the_trace_becomes_markup(name, calls):
         assert seen.dangers() == []
         assert seen.title.endswith("· runtape")
         assert smuggled(html) == []
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_no_text_of_a_fix_becomes_markup(name):
+    """Rules, models, sources and broken decisions are foreign text as well."""
+    made = evil_fix(ATTACKS[name])
+    html = why_page(made.why, None, made)
+    assert Seen(html).dangers() == []
+    assert smuggled(html) == []
+    outside = _outside_code(why_markdown(made.why, made))
+    assert "script" not in outside
+    assert "attack.invalid" not in outside
 
 
 @pytest.mark.parametrize("name", ATTACKS)
@@ -228,6 +244,32 @@ def test_a_saved_report_finds_its_trace_again(inbox, tmp_path, monkeypatch):
     assert find_context(lost, tmp_path, tmp_path) is None
     other = replace(again, subject=replace(again.subject, run_id="another"))
     assert find_context(other, tmp_path, moved.parent) is None
+
+
+def test_a_saved_fix_comes_back_and_shows_its_remedies(inbox, tmp_path):
+    """The document of a fix is read back whole; page and Markdown tell what helps."""
+    trace = open_trace(Path(inbox[0].subject.path))
+    options = FixOptions(model_fn=stand_in(), cache=False, others=2)
+    made = prepare_fix(trace, "tool:forward_email", options).run()
+    saved = tmp_path / "fix.json"
+    saved.write_text(json.dumps(made.to_json()))
+    again = open_report(saved)
+    assert isinstance(again, FixReport)
+    kept = {name: value for name, value in made.to_json().items() if name != "why"}
+    assert {name: value for name, value in again.to_json().items() if name != "why"} == kept
+    assert str(again) == str(made)
+    words = words_of(why_page(again.why, inbox[1], again))
+    assert "What helps" in words
+    assert "action guard" in words
+    assert "Call forward_email only if the user has asked" in words
+    assert "**PASS** `action guard` 0/10" in why_markdown(again.why, again)
+
+
+@pytest.mark.parametrize("document", [{}, [], {"schema": "runtape.fix/1"}])
+def test_a_damaged_fix_is_refused_with_words(document):
+    """Anything else than a complete document is a usage error."""
+    with pytest.raises(UsageError):
+        restore_fix(document)
 
 
 def test_a_restored_report_makes_the_same_markdown():

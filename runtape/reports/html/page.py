@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from importlib.resources import files
 
+from runtape.attribution.facts import Calls
 from runtape.context import Context
 from runtape.reports.codes import VERDICT_WORDS
-from runtape.reports.commands import suggestions
+from runtape.reports.commands import Suggestion, fix_suggestions, suggestions
 from runtape.reports.costs import cost_words
+from runtape.reports.fix_report import FixReport
 from runtape.reports.heat import heat_map, holds_all
 from runtape.reports.html.answer import answer_part, claims_table, decision_part, question_words
 from runtape.reports.html.chain import chain_part
 from runtape.reports.html.context_map import context_map, size_words
 from runtape.reports.html.elements import Child, Element, StyleSheet, tag
+from runtape.reports.html.remedies import remedies_part
 from runtape.reports.leftovers import SECTIONS, rest_words
 from runtape.reports.warnings import warning_text
 from runtape.reports.why_report import WhyReport
@@ -24,18 +27,20 @@ from runtape.reports.words import duration, listed, p_value, percent
 _COLUMNS = 100
 
 
-def why_page(report: WhyReport, context: Context | None = None) -> str:
+def why_page(
+    report: WhyReport, context: Context | None = None, fix: FixReport | None = None
+) -> str:
     """The page as HTML text, to be written as UTF-8.
 
     Args:
-        report: a finished `why`.
+        report: a finished `why`; that of `fix`, if there is one.
         context: what the model saw, to be shown in full; without it the page shows as much of the
             texts as the report holds.
+        fix: the remedies that were measured, to be shown too.
     """
     css = StyleSheet(files("runtape.reports.html").joinpath("page.css").read_text("utf-8"))
-    return (
-        f"<!doctype html>\n{tag('html', _head(report, css), _body(report, context), lang='en')}\n"
-    )
+    page = tag("html", _head(report, css), _body(report, context, fix), lang="en")
+    return f"<!doctype html>\n{page}\n"
 
 
 def _head(report: WhyReport, css: StyleSheet) -> Element:
@@ -57,7 +62,7 @@ def _head(report: WhyReport, css: StyleSheet) -> Element:
     )
 
 
-def _body(report: WhyReport, context: Context | None) -> Element:
+def _body(report: WhyReport, context: Context | None, fix: FixReport | None) -> Element:
     entries = heat_map(report.investigation, context)
     whole = holds_all(report.investigation, context)
     return tag(
@@ -73,11 +78,12 @@ def _body(report: WhyReport, context: Context | None) -> Element:
             decision_part(report),
             answer_part(report),
             chain_part(report.investigation),
+            remedies_part(fix.fix) if fix else None,
             _beside(report),
-            _cautions(report),
+            _cautions(report, fix),
             context_map(entries, whole=whole) if entries else None,
-            _method(report, size_words(entries)),
-            _next(report),
+            _method(report, size_words(entries), fix.fix.calls if fix else None),
+            _next(fix_suggestions(fix) if fix else suggestions(report)),
         ),
         tag("footer", tag("p", _FOOT)),
     )
@@ -109,8 +115,9 @@ def _beside(report: WhyReport) -> Element | None:
     return tag("section", tag("h2", "Beside it"), *parts) if parts else None
 
 
-def _cautions(report: WhyReport) -> Element | None:
-    texts = [warning_text(warned) for warned in report.investigation.warnings]
+def _cautions(report: WhyReport, fix: FixReport | None) -> Element | None:
+    warnings = fix.fix.warnings if fix else report.investigation.warnings
+    texts = [warning_text(warned) for warned in warnings]
     assumed = [part for part, how in report.subject.fidelity.items() if how == "assumed"]
     if assumed:
         texts.append(f"the trace does not hold the {listed(assumed)} of this call: assumed")
@@ -119,8 +126,10 @@ def _cautions(report: WhyReport) -> Element | None:
     return tag("aside", tag("h2", "Caution"), tag("ul", (tag("li", text) for text in texts)))
 
 
-def _method(report: WhyReport, size: str) -> Element:
+def _method(report: WhyReport, size: str, whole: Calls | None) -> Element:
     rows = [(name, words) for name, words in _facts(report, size) if words]
+    if whole is not None:
+        rows.append(("With the remedies", " · ".join(cost_words(whole))))
     return tag(
         "section",
         tag("h2", "How it was found"),
@@ -153,8 +162,7 @@ def _facts(report: WhyReport, size: str) -> Iterator[tuple[str, str]]:
     yield "Version", report.version
 
 
-def _next(report: WhyReport) -> Element | None:
-    ideas = suggestions(report)
+def _next(ideas: Sequence[Suggestion]) -> Element | None:
     if not ideas:
         return None
     rows = (
