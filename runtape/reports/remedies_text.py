@@ -242,7 +242,7 @@ def _answer(sheet: Sheet, report: FixReport) -> None:
     best = report.best
     if best is None:
         parts = len(report.graded(Grade.PART))
-        helped = f" {plural(parts, 'one helps', f'{parts} help')} in part." if parts else ""
+        helped = f" {plural(parts, 'helps', 'help')} in part." if parts else ""
         sheet.prose("Best", f"No remedy passed.{helped}", Tone.STRONG)
         return
     names = remedy_names([trial.remedy for trial in report.fix.trials])
