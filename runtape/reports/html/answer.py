@@ -9,6 +9,7 @@ from runtape.context.pieces import Piece
 from runtape.decision import Decision, DecisionKind, Outcome
 from runtape.jsonio import dumps_text
 from runtape.reports.causes import address_words, cause_words, check_rows, evidence_words, last_part
+from runtape.reports.cells import cut, one_line
 from runtape.reports.decisions import decided_tools, sameness_words
 from runtape.reports.endings import ending_of
 from runtape.reports.excerpt import excerpt
@@ -34,19 +35,24 @@ _TEXTS = 6
 """Texts of a set shown in full."""
 _WAYS = 6
 _VALUE = 2_000
+_LONGEST_NAME = 60
 
 
 def question_words(report: WhyReport) -> str:
     """The question that the page answers, for its heading."""
     decision = report.investigation.decision
-    model = report.subject.model or "the model"
-    called = [call.name for call in decision.calls if decision.tool in {None, call.name}]
+    model = _name(report.subject.model or "the model")
+    called = [_name(call.name) for call in decision.calls if decision.tool in {None, call.name}]
     if decision.kind is DecisionKind.MATCH:
-        return f"Why does {model} do what matches /{decision.pattern}/?"
+        return f"Why does {model} do what matches /{_name(decision.pattern or '')}/?"
     if called or decision.tool:
-        names = list(dict.fromkeys(called)) or [decision.tool or ""]
+        names = list(dict.fromkeys(called)) or [_name(decision.tool or "")]
         return f"Why did {model} call {listed(names)}?"
     return f"Why did {model} answer this?"
+
+
+def _name(text: str) -> str:
+    return cut(one_line(text), _LONGEST_NAME)
 
 
 def decision_part(report: WhyReport) -> Element:
@@ -70,7 +76,7 @@ def _calls(decision: Decision) -> Iterator[Element]:
         rows = arguments.items() if arguments is not None else ()
         yield tag(
             "div",
-            tag("code", call.name, class_="tool"),
+            tag("code", told(call.name, 200), class_="tool"),
             tag("dl", (part for key, value in rows for part in _argument(str(key), value))),
             None if arguments is not None else tag("code", told(str(call.arguments or ""), _VALUE)),
             class_="call",
@@ -81,7 +87,7 @@ def _calls(decision: Decision) -> Iterator[Element]:
 
 def _argument(key: str, value: object) -> Iterator[Element]:
     text = value if isinstance(value, str) else dumps_text(value)
-    yield tag("dt", key)
+    yield tag("dt", told(key, 200))
     yield tag("dd", told(text, _VALUE), dir="auto", translate="no")
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from runtape.attribution.facts import PieceState
-from runtape.context.pieces import PieceKind
+from runtape.context.pieces import Piece, PieceKind
 from runtape.reports.cells import one_line
 from runtape.reports.codes import STATE_GLYPHS, STATE_WORDS
-from runtape.reports.heat import Entry, Run, Stretch
+from runtape.reports.heat import Entry, Heat, Run, Stretch
 from runtape.reports.html.elements import Child, Element, tag
 from runtape.reports.html.parts import anchor, count, meter, numbers, told, tone
 from runtape.reports.words import piece_words, plural
@@ -16,6 +16,7 @@ from runtape.reports.words import piece_words, plural
 _SHORT = 600
 """Characters up to which a calm message is open from the start."""
 _GLIMPSE = 140
+_REF = 160
 _LEGEND = (
     PieceState.CAUSE,
     PieceState.REQUIRED,
@@ -65,7 +66,11 @@ def _message(entry: Entry) -> Element:
     )
     return tag(
         "details",
-        tag("summary", _heading(entry)),
+        tag(
+            "summary",
+            _heading(entry),
+            aria_describedby=f"{anchor(piece)}-note" if entry.heat else None,
+        ),
         _body(entry),
         class_=f"piece {tone(entry.heat)}",
         id=anchor(piece),
@@ -75,14 +80,20 @@ def _message(entry: Entry) -> Element:
 
 def _heading(entry: Entry) -> Iterator[Child]:
     heat = entry.heat
-    yield tag("code", entry.label, class_="ref")
+    yield tag("code", told(entry.label, _REF), class_="ref")
     yield tag("span", piece_words(entry.piece), class_="what")
     if heat is not None and heat.tally.runs:
         yield meter(heat.tally, tone(heat))
     yield count(heat)
     yield tag("span", one_line(entry.piece.text, _GLIMPSE), class_="glimpse", aria_hidden="true")
     if heat is not None:
-        yield tag("span", numbers(entry.piece, heat), class_="tip", role="note")
+        yield _note(entry.piece, heat)
+
+
+def _note(piece: Piece, heat: Heat) -> Element:
+    """All numbers of a piece: shown when it is pointed at or focused."""
+    words = numbers(piece, heat)
+    return tag("span", words, class_="tip", role="note", id=f"{anchor(piece)}-note")
 
 
 def _body(entry: Entry) -> Iterator[Child]:
@@ -96,13 +107,13 @@ def _body(entry: Entry) -> Iterator[Child]:
 
 def _member(entry: Entry) -> Iterator[Element]:
     heat = entry.heat
-    tip = tag("span", numbers(entry.piece, heat), class_="tip", role="note") if heat else None
     yield tag(
         "dt",
-        tag("code", entry.label),
+        tag("code", told(entry.label, _REF)),
         count(heat),
-        tip,
+        _note(entry.piece, heat) if heat else None,
         tabindex=0 if heat else None,
+        aria_describedby=f"{anchor(entry.piece)}-note" if heat else None,
         class_=f"member {tone(heat)}",
     )
     yield tag("dd", _body(entry), class_=tone(heat), id=anchor(entry.piece))
@@ -121,11 +132,12 @@ def _stretch(run: Stretch) -> Element:
     outer = any(not isinstance(part, str) for part in run.parts)
     return tag(
         "mark",
-        tag("span", numbers(run.piece, run.heat), class_="tip", role="note"),
+        _note(run.piece, run.heat),
         _runs(run.parts),
         None if outer else count(run.heat),
         class_=f"stretch {'outer' if outer else tone(run.heat)}",
         tabindex=0,
+        aria_describedby=f"{anchor(run.piece)}-note",
         id=anchor(run.piece),
     )
 

@@ -9,6 +9,7 @@ from importlib.resources import files
 
 from runtape.attribution.facts import Calls
 from runtape.context import Context
+from runtape.reports.cells import cut, one_line
 from runtape.reports.codes import VERDICT_WORDS
 from runtape.reports.commands import Suggestion, fix_suggestions, suggestions
 from runtape.reports.costs import cost_words
@@ -97,7 +98,8 @@ _FOOT = (
 
 def _whose(report: WhyReport) -> str:
     subject, event = report.subject, report.investigation.decision.event
-    return " · ".join(word for word in (subject.name, f"event {event}", subject.model) if word)
+    words = (subject.name, f"event {event}", subject.model or "")
+    return " · ".join(cut(one_line(word), 60) for word in words if word)
 
 
 def _beside(report: WhyReport) -> Element | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from runtape.attribution.facts import PieceState
 from runtape.context.pieces import Piece
 from runtape.evidence import wilson
+from runtape.reports.cells import cut, one_line
 from runtape.reports.codes import STATE_GLYPHS, STATE_WORDS
 from runtape.reports.heat import Heat
 from runtape.reports.html.elements import Child, Element, tag
@@ -98,11 +99,12 @@ def count(heat: Heat | None) -> Element | None:
 
 def numbers(piece: Piece, heat: Heat) -> str:
     """All that is known of a piece, in a line: for a look from near."""
+    ref = cut(one_line(piece.ref), 80)
     if not heat.tally.runs:
-        return f"{piece.ref}: {STATE_WORDS[heat.state]}"
+        return f"{ref}: {STATE_WORDS[heat.state]}"
     test = f", p = {p_value(heat.p)}" if heat.p is not None else ""
     runs = f"without it {of_runs(heat.tally)} ({likely(heat.tally)}){test}"
-    return f"{piece.ref}: {STATE_WORDS[heat.state]}, {runs}"
+    return f"{ref}: {STATE_WORDS[heat.state]}, {runs}"
 
 
 def anchor(piece: Piece) -> str:
