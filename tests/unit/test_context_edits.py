@@ -275,20 +275,16 @@ def test_a_substitution_leaves_json_as_json(value, spelled, new):
         return part.replace("b", new) if isinstance(part, str) else part
 
     if "b" in json.dumps(value):
-        after = result_of(context.edited([substitute("b", new)]))
-        before = json.loads(result_of(context.body))
-        while isinstance(before, str):
-            before, after = json.loads(before), json.loads(after)
-        assert _opened(json.loads(after) if isinstance(after, str) else after) == exchanged(
-            _opened(before)
-        )
+        before, after = result_of(context.body), result_of(context.edited([substitute("b", new)]))
+        assert _read(after) == exchanged(_read(before))
 
 
-def _opened(value):
-    """A value with the JSON under its key ``inner`` read."""
+def _read(text):
+    """The value a text spells, with JSON inside of its strings read too, as SPELLINGS made it."""
+    value = json.loads(text)
     if isinstance(value, dict) and isinstance(value.get("inner"), str) and "n" in value:
         return {**value, "inner": json.loads(value["inner"])}
-    return value
+    return _read(value) if isinstance(value, str) and value.startswith(('"', "{", "[")) else value
 
 
 def test_system_text_is_added_or_replaced_after_the_pieces():
