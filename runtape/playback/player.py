@@ -19,7 +19,7 @@ from runtape.playback.responses import Played, library_of
 from runtape.recording.attempts import tried_again
 from runtape.recording.calls import Sent
 from runtape.recording.wire import read_request
-from runtape.tape.events import Event
+from runtape.tape.events import LLM_RESPONSE, TOOL_RESULT, Event
 from runtape.tape.reader import Tape
 
 
@@ -33,6 +33,7 @@ class Course:
     """How far a replay has come, shared by model calls and tools.
 
     Attributes:
+        until: id of the request or tool call at which the tape is left, or None.
         live: whether everything really happens from here on.
         divergence: what stopped the replay; every later call raises it again.
     """
@@ -40,6 +41,7 @@ class Course:
     def __init__(self, tape: Tape, options: ReplayOptions) -> None:
         self.tape = tape
         self.options = options
+        self.until = _start_of(tape, options.until)
         self.live = False
         self.divergence: ReplayDiverged | None = None
         self.went_live: list[Callable[[str], None]] = []
@@ -127,7 +129,7 @@ class Player:
         if sent is None:
             self._course.leave(self._unknown(request))
             return Live(request)
-        call = self.calls.take(sent, self._options.until)
+        call = self.calls.take(sent, self._course.until)
         if call is None:
             call = self._not_found(sent)
         if call is None:
@@ -141,7 +143,7 @@ class Player:
 
     def _not_found(self, sent: Sent) -> RecordedCall | None:
         """A request that is not on the tape (before `until`): the call to take for it, or None."""
-        until = self._options.until
+        until = self._course.until
         if until is not None and self.calls.was_meant(sent) is not None:
             self._course.leave(self._course.arrived(until))
             return None
@@ -170,18 +172,13 @@ class Player:
 
     def _edited(self, request: Any, sent: Sent) -> Any:
         """The first live request, with its body edited when it is the one that `until` names."""
-        until, edit = self._options.until, self._options.edit
-        meant = self.calls.was_meant(sent)
-        if edit is None or meant is None or until is None or not self._is(meant, until):
+        edit, meant = self._options.edit, self.calls.was_meant(sent)
+        if edit is None or meant is None or meant.event != self._course.until:
             return request
         body = edit(loads_exact((sent.body or b"").decode("utf-8")))
         if not isinstance(body, dict):
             raise UsageError("edit returned no request body.", hint="return the changed dict")
         return _with_body(request, dumps(body))
-
-    def _is(self, call: RecordedCall, event: int) -> bool:
-        """Whether `event` is this call's request or response."""
-        return call.event == event or self._tape[event].parent == call.event
 
     # What can be wrong
 
@@ -225,10 +222,18 @@ class Player:
         return self._about(message, event=call.event, difference=difference)
 
     def _damage(self) -> str:
-        problems = len(self._tape.problems)
-        return (
-            f" ({problems} lines of the tape are damaged: see runtape check.)" if problems else ""
-        )
+        count = len(self._tape.problems)
+        lines = "1 damaged line" if count == 1 else f"{count} damaged lines"
+        return f" (The tape has {lines}: see runtape check.)" if count else ""
+
+
+def _start_of(tape: Tape, event: int | None) -> int | None:
+    """The request or tool call that an event belongs to: those are what is left or replayed."""
+    if event is None:
+        return None
+    found = tape[event]
+    answers = found.type in {LLM_RESPONSE, TOOL_RESULT} and found.parent is not None
+    return found.parent if answers else event
 
 
 def _with_body(request: Any, body: bytes) -> Any:

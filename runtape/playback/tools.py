@@ -103,7 +103,7 @@ class Props:
         return None if runs else self._served(call)
 
     def _take(self, name: str, given: list[Json]) -> RecordedTool | None:
-        until = self._course.options.until
+        until = self._course.until
         with self._lock:
             for arguments in given:
                 for call in self._by_key.get((name, _key(arguments)), ()):
@@ -117,10 +117,7 @@ class Props:
         return call.event < until or self._is_edited(call)
 
     def _is_edited(self, call: RecordedTool) -> bool:
-        options = self._course.options
-        if options.edit is None or options.until is None:
-            return False
-        return call.event == options.until or self._tape[options.until].parent == call.event
+        return self._course.options.edit is not None and call.event == self._course.until
 
     def _edited(self, call: RecordedTool) -> Served | None:
         edit = self._course.options.edit
@@ -135,7 +132,7 @@ class Props:
         course = self._course
         if course.options.tools is ToolSource.RUN:
             return None
-        until = course.options.until
+        until = course.until
         left = [call for call in self.all if call.name == name and not call.used]
         if until is not None and any(_key(c.arguments) == _key(arguments) for c in left):
             course.leave(course.arrived(until))
