@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
+
+import click
 
 from runtape.cli.output import note
 from runtape.context import Context
 from runtape.reports.fix_report import FixReport
 from runtape.reports.why_report import WhyReport
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 STANDARD_OUTPUT = Path("-")
+
+
+def html_option(function: Function) -> Function:
+    """``--html``."""
+    return click.option(
+        "--html",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="Also write the report as a page that needs nothing else.",
+    )(function)
 
 
 def write_file(path: Path, text: str) -> None:

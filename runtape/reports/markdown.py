@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from runtape.attribution.facts import Cause, Investigation, Verdict
 from runtape.remedies.facts import Trial
-from runtape.reports.causes import check_rows, evidence_words
+from runtape.reports.causes import cause_words, check_rows, evidence_words
 from runtape.reports.cells import cut, one_line, wrap
 from runtape.reports.chain_text import add_chain
 from runtape.reports.commands import fix_suggestions, suggestions
@@ -33,7 +33,6 @@ from runtape.reports.words import (
     of_runs,
     outcome_detail,
     p_value,
-    plural,
     tally,
 )
 from runtape.visible import visible
@@ -88,7 +87,7 @@ def _whose(report: WhyReport) -> str:
 
 def _cause(cause: Cause, found: Investigation) -> Iterator[str]:
     refs = ", ".join(code(piece.ref) for piece in cause.pieces)
-    yield f"**Cause:** {plural(len(cause.pieces), 'text')}, {refs}"
+    yield f"**Cause:** {code(cause_words(cause))}, between `>>>` and `<<<` ({refs})"
     for piece in cause.pieces[:_WAYS]:
         shown = excerpt(cause, piece)
         text = shown.text

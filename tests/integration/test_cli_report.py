@@ -60,6 +60,19 @@ def test_why_writes_the_page_beside_its_report(folder):
     assert "12.body para 4 sentence 1" in page
 
 
+def test_fix_writes_a_page_and_its_document_is_a_saved_report(folder):
+    """The page tells what helps; the saved document makes the same page again."""
+    asked = ("fix", *ASKED[1:], "--others", "1")
+    done = run(folder, *asked, "--html", "fix.html")
+    assert done.code == 0
+    assert "What helps" in (folder / "fix.html").read_text()
+    (folder / "fix.json").write_text(run(folder, *asked, "--json").out)
+    again = run(folder, "report", "fix.json", "--html", "-")
+    assert "What helps" in again.out
+    assert "Call forward_email only if the user has asked" in again.out
+    assert "Remedies" in run(folder, "report", "fix.json").out
+
+
 def test_what_is_no_report_is_refused(folder):
     """A missing file, another file, another document, a folder that is not there."""
     (folder / "other.json").write_text('{"schema": "x"}')

@@ -11,6 +11,7 @@ import click
 
 from runtape.cli.asking import Asked, confirm
 from runtape.cli.entry import Exit
+from runtape.cli.files import html_option, write_pages
 from runtape.cli.options import EventCommand, asking, event_argument, trace_argument
 from runtape.cli.output import columns, json_text, note, print_json, print_sheet
 from runtape.cli.running import drive, live_view
@@ -60,6 +61,7 @@ _EXITS = {FixEnd.PROVIDER_FAILED: Exit.FAILED, FixEnd.INTERRUPTED: Exit.INTERRUP
 @click.option("--force", is_flag=True, help="Overwrite PATH.")
 @click.option("--fill", metavar="empty|neutral|TEXT", help="What stands in for removed text.")
 @click.option("--dry", is_flag=True, help="Say what it would probably cost; ask nothing.")
+@html_option
 @click.option(
     "--stream", is_flag=True, help="Every fact as a JSON line, the report as the last one."
 )
@@ -87,6 +89,9 @@ def command(*, trace: str, event: str, folder: Path | None, as_json: bool, **fla
         print_json(fix_document(report))
     elif not flags["stream"]:
         print_sheet(fix_sheet(report, columns()))
+    if flags["html"]:
+        context = None if isinstance(job.context, IncompleteContext) else job.context
+        write_pages(report.why, context, fix=report, html=flags["html"])
     if flags["write_test"]:
         _write_test(job, event, report.fix, flags)
     return _exit(report)

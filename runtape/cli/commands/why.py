@@ -13,7 +13,7 @@ from runtape.attribution.facts import Fact, Finished, Investigation, Verdict
 from runtape.attribution.options import WhyOptions
 from runtape.cli.asking import Asked, confirm
 from runtape.cli.entry import Exit
-from runtape.cli.files import write_pages
+from runtape.cli.files import html_option, write_pages
 from runtape.cli.options import EventCommand, asking, event_argument, trace_argument
 from runtape.cli.output import columns, json_text, print_json, print_sheet
 from runtape.cli.running import drive, live_view
@@ -59,12 +59,7 @@ _EXITS = {
 @click.option(
     "--dry", is_flag=True, help="Say what would be tested and what it costs; ask nothing."
 )
-@click.option(
-    "--html",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Also write the report as a page that needs nothing else.",
-)
+@html_option
 @click.option(
     "--stream", is_flag=True, help="Every fact as a JSON line, the report as the last one."
 )
