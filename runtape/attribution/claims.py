@@ -53,7 +53,7 @@ def reread(ledger: Ledger) -> Steps[None]:
     claims = [
         c
         if c.role in _LASTING
-        else replace(c, role=role_of(ledger, c.change, c.claimed_at), headline=False)
+        else replace(c, role=role_of(ledger, c.change, ledger.evidence(c.change)), headline=False)
         for c in ledger.claims
         if not any((piece, c.role) in narrower for piece in c.change.pieces)
     ]

@@ -413,3 +413,22 @@ def test_a_headline_that_more_replies_show_to_be_needed_only():
     assert result.verdict is Verdict.ATTRIBUTED
     described = [n for n in drive.notes if n == PhaseNote(Phase.DESCRIBE)]
     assert len(described) == 2, "once for the amount, once for the cause"
+
+
+def test_an_effect_that_shrinks_with_more_runs_is_a_nudge():
+    """Three changed runs settle a claim; when the next seven keep the decision, it is no answer."""
+    toy = Toy({"user": {}, "page": {}, "newest": {}})
+    without_page = iter([OTHER] * 3)
+    drive = Drive(toy, lambda _: SAME)
+
+    def answer(batch):
+        page = Change(frozenset({toy["page"]}))
+        return [
+            [next(without_page, SAME) if ask.change == page else SAME for _ in range(ask.runs)]
+            for ask in batch
+        ]
+
+    result = drive.run(answer=answer)
+    assert roles(drive) == {frozenset({"page"}): Role.CONTRIBUTES}
+    assert result.verdict is Verdict.NOTHING_FOUND
+    assert not any(claim.headline for claim in result.claims)
