@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 FRAMEWORKS_VENV  ?= .venv-frameworks
 FRAMEWORKS_READY := $(FRAMEWORKS_VENV)/.ready
 
-.PHONY: demo test check lint types contracts format bench quality frameworks clean
+.PHONY: demo test check lint types contracts format bench quality matrix frameworks clean
 
 demo: $(READY)
 	@$(BIN)/runtape demo
@@ -37,13 +37,17 @@ bench: $(READY)
 quality: $(READY)
 	$(BIN)/python -m tests.quality
 
+# Record and replay on three generations of SDKs, each in an environment of its own under .matrix.
+matrix: $(READY)
+	$(BIN)/python -m tests.matrix
+
 frameworks: $(FRAMEWORKS_READY)
 	$(FRAMEWORKS_VENV)/bin/python -m pytest tests/integration/test_frameworks.py \
 		tests/integration/test_langchain.py tests/integration/test_langchain_told.py \
 		tests/integration/test_langgraph.py
 
 clean:
-	rm -rf $(VENV) $(FRAMEWORKS_VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(FRAMEWORKS_VENV) .matrix build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
