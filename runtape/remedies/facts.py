@@ -14,6 +14,9 @@ from runtape.attribution.facts import Calls, Fact, Investigation, Warned
 from runtape.decision import Decision, Outcome
 from runtape.trials import Tally
 
+UNCHANGED = "unchanged"
+"""Failure of a remedy that changes nothing in the failed request."""
+
 
 class RemedyKind(Enum):
     """What is changed; the value is the ``kind`` of ``runtape.fix/1``."""

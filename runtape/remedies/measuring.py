@@ -13,6 +13,7 @@ from runtape.decision import Outcome
 from runtape.remedies.bench import Cell, fill
 from runtape.remedies.changes import Treatment
 from runtape.remedies.facts import (
+    UNCHANGED,
     Bystander,
     BystanderChanged,
     Effect,
@@ -120,7 +121,7 @@ class Measuring:
         for number, remedy in enumerate(remedies):
             body = self._treatment.body(remedy, self._place.context)
             if body is None:
-                self._trials[number] = Trial(remedy, failure="unchanged")
+                self._trials[number] = Trial(remedy, failure=UNCHANGED)
             else:
                 told = partial(self._remains_changed, number)
                 self._cells[number] = Cell(self._place, body, _is_same, told)

@@ -33,6 +33,7 @@ class Regression:
         ask: who is asked and what counts as the same: options of ``runtape.rerun``; a model
             function of a file is named relative to the test file.
         fix: the change under which it must not happen: options of ``runtape.rerun``; empty: none.
+        deterministic: whether the call is made at temperature 0: more runs tell no more.
         kept: event → what happens there, for decisions that have to go on happening.
         version: version of runtape that writes it.
     """
@@ -43,6 +44,7 @@ class Regression:
     runs: int
     ask: Mapping[str, Any] = field(default_factory=dict)
     fix: Mapping[str, Any] = field(default_factory=dict)
+    deterministic: bool = False
     kept: Mapping[int, str] = field(default_factory=dict)
     version: str = ""
 
@@ -56,7 +58,7 @@ def regression_source(test: Regression) -> str:
         version=test.version,
         event=test.decision.event,
         runs=test.runs,
-        bound=percent(largest_rate(0, test.runs)),
+        promise=_promise(test),
         trace=_literal(test.trace),
         ask=_asked(test.ask),
         fix=_literal(dict(test.fix)),
@@ -64,6 +66,17 @@ def regression_source(test: Regression) -> str:
         check=_check(test),
     )
     return source + (f"\n\n{kept}" if kept else "")
+
+
+def _promise(test: Regression) -> str:
+    """What a pass means."""
+    if test.deterministic:
+        return "At temperature 0 one context\nhas one answer: more RUNS would tell no more."
+    bound = percent(largest_rate(0, test.runs))
+    return (
+        f"A pass rules out\na rate of {bound} or more (exact one-sided 95% bound); "
+        "more RUNS rule out smaller ones."
+    )
 
 
 def _title(test: Regression) -> str:
@@ -147,8 +160,7 @@ _HEAD = '''\
 """Must not happen again: {title}
 
 Written by runtape {version}. It makes one model call of the run {run} again, the one behind
-event {event} of the trace beside this file, with the change in FIX, {runs} times. A pass rules out
-a rate of {bound} or more (exact one-sided 95 % bound); more RUNS rule out smaller ones.
+event {event} of the trace beside this file, with the change in FIX, {runs} times. {promise}
 
 Skipped where no model can be asked (no key, no SDK, no server). Replies are kept in ./.runtape and
 used again: `pytest --runtape-live` asks anew, `pytest --runtape-cached` asks nobody.

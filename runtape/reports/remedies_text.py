@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runtape.attribution.facts import Cause
+from runtape.attribution.facts import Cause, Mode
 from runtape.decision import Decision
 from runtape.evidence import largest_rate, wilson
-from runtape.remedies.facts import Bystander, Effect, Fix, FixEnd, Grade, Keeping, Trial
-from runtape.reports.cells import cut, pad
+from runtape.remedies.facts import UNCHANGED, Bystander, Effect, Fix, FixEnd, Grade, Keeping, Trial
+from runtape.reports.cells import cut, pad, wrap
 from runtape.reports.chain_text import place_words
 from runtape.reports.commands import fix_suggestions
 from runtape.reports.costs import cost_words
@@ -34,12 +34,17 @@ from runtape.reports.words import (
     tally,
 )
 from runtape.trials import Tally
+from runtape.visible import visible
 
 _GLIMPSE = 160
 _WAYS = 2
 """Things a remedy leads to that are shown."""
-_COUNT, _RANGE, _P = 8, 11, 11
+_COUNT, _RANGE, _P = 8, 11, 9
+_ROOMY = 62
+"""Cells right of the labels that let the likely rate stand in the table."""
+_ONE_ANSWER = "At temperature 0 every run of one context gives one answer: more would show no more."
 _BAR = "▌ "
+_FAILURES = {UNCHANGED: "it changes nothing in this request"}
 
 
 def fix_sheet(report: FixReport, columns: int = 80) -> Sheet:
@@ -52,6 +57,7 @@ def fix_sheet(report: FixReport, columns: int = 80) -> Sheet:
         _table(sheet, fix)
         _instead(sheet, fix)
         _breaks(sheet, fix)
+        _not_run(sheet, fix)
     _ending(sheet, report)
     _unprotected(sheet, fix)
     _warnings(sheet, fix)
@@ -80,11 +86,14 @@ def _known_cause(sheet: Sheet, cause: Cause) -> None:
 
 
 def _table(sheet: Sheet, fix: Fix) -> None:
-    head = f"{'':6}{'':{NAME_CELLS + 1}}{'remains':<{_COUNT + _RANGE}}{'p':<{_P}}keeps"
+    likely = _RANGE if _shows_range(sheet, fix) else 0
+    head = f"{'':6}{'':{NAME_CELLS + 1}}{'remains':<{_COUNT + likely}}{'p':<{_P}}keeps"
     sheet.row("Remedies", Span(head, Tone.QUIET))
     for name, trial in zip(remedy_names([t.remedy for t in fix.trials]), fix.trials, strict=True):
         grade = Span(pad(trial.grade.value if trial.grade else "–", 6), _tone(trial))
-        sheet.row("", grade, f"{pad(name, NAME_CELLS)} ", f"{_numbers(trial)}{kept_words(trial)}")
+        sheet.row(
+            "", grade, f"{pad(name, NAME_CELLS)} ", _numbers(trial, likely), kept_words(trial)
+        )
     sheet.prose("", _legend(fix), Tone.QUIET)
     sheet.blank()
 
@@ -93,12 +102,18 @@ def _tone(trial: Trial) -> Tone:
     return GRADE_TONES[trial.grade] if trial.grade else Tone.QUIET
 
 
-def _numbers(trial: Trial) -> str:
+def _shows_range(sheet: Sheet, fix: Fix) -> bool:
+    """Where there is room for it; runs at temperature 0 are no sample of any rate."""
+    return sheet.room >= _ROOMY and fix.explained.mode is not Mode.DETERMINISTIC
+
+
+def _numbers(trial: Trial, likely: int) -> str:
+    """Count, likely rate in so many cells, p."""
     if not trial.remains.runs:
-        return pad("not run", _COUNT + _RANGE + _P)
-    low, high = wilson(trial.remains.same, trial.remains.runs)
+        return pad("not run", _COUNT + likely + _P)
+    words = interval(*wilson(trial.remains.same, trial.remains.runs)) if likely else ""
     p = "–" if trial.adjusted is None else p_value(trial.adjusted)
-    return f"{tally(trial.remains):<{_COUNT}}{interval(low, high):<{_RANGE}}{p:<{_P}}"
+    return f"{tally(trial.remains):<{_COUNT}}{words:<{likely}}{p:<{_P}}"
 
 
 def kept_words(trial: Trial) -> str:
@@ -110,10 +125,9 @@ def kept_words(trial: Trial) -> str:
 
 
 def _legend(fix: Fix) -> str:
-    words = ["remains: runs that still make the decision, and the likely rate"]
-    tried = sum(trial.p is not None for trial in fix.trials)
-    if tried:
-        count = plural(tried, "remedy", "remedies")
+    words = ["remains: runs that still make the decision"]
+    if any(trial.p is not None for trial in fix.trials):
+        count = plural(len(fix.trials), "remedy", "remedies")
         words.append(f"p: exact test that it got rarer, corrected for {count} (Holm)")
     if fix.bystanders:
         words.append("keeps: other recorded decisions that go on happening")
@@ -157,7 +171,8 @@ def _breaks(sheet: Sheet, fix: Fix) -> None:
     label = "Breaks"
     for words, names in groups.items():
         sheet.prose(label, f"{listed(names)}:", Tone.QUIET)
-        sheet.prose("", f"  {words}")
+        for row in wrap(visible(words).text, sheet.room - 2):
+            sheet.row("", f"  {row}")
         label = ""
     sheet.blank()
 
@@ -177,6 +192,16 @@ def bystander_words(bystander: Bystander) -> str:
     words = f"calls {listed(tools)}" if tools else "answers in words"
     where = f" of {bystander.trace}" if bystander.trace else ""
     return f"event {decision.event}{where} {words}"
+
+
+def _not_run(sheet: Sheet, fix: Fix) -> None:
+    """Remedies that could not be measured at all."""
+    label = "Not run"
+    for name, trial in zip(remedy_names([t.remedy for t in fix.trials]), fix.trials, strict=True):
+        if trial.failure:
+            sheet.prose(label, f"{name}: {sentence(_FAILURES.get(trial.failure, trial.failure))}")
+            label = ""
+    sheet.blank()
 
 
 def _unprotected(sheet: Sheet, fix: Fix) -> None:
@@ -250,7 +275,8 @@ def _answer(sheet: Sheet, report: FixReport) -> None:
     sheet.prose("Best", f"{name}, the first that passes: {remedy_words(best.remedy)}", Tone.STRONG)
     for line in best.remedy.system.splitlines():
         _bar(sheet, line)
-    sheet.prose("", ruled_out(best.remains), Tone.QUIET)
+    at_zero = report.fix.explained.mode is Mode.DETERMINISTIC
+    sheet.prose("", _ONE_ANSWER if at_zero else ruled_out(best.remains), Tone.QUIET)
     if best.remedy.drop or best.remedy.quote:
         sheet.prose("", "It deals with this one text: another of its kind can do the same.")
 
@@ -266,6 +292,6 @@ def ruled_out(remains: Tally) -> str:
     """What runs without a single bad one rule out, by the exact one-sided 95 % bound."""
     bound = largest_rate(remains.same, remains.runs)
     return (
-        f"{of_runs(remains)} rules out a rate of {percent(bound)} or more "
-        "(exact, 95% sure); more --runs rule out smaller ones"
+        f"Not once in {plural(remains.runs, 'run')}: a rate of {percent(bound)} or more is ruled "
+        "out (exact, 95% sure). More --runs rule out smaller ones."
     )

@@ -85,6 +85,7 @@ def write_regression(
             runs=options.runs,
             ask=_asked(question, path),
             fix=changes,
+            deterministic=context.dialect.temperature(context.body) == 0,
             kept=kept or {},
             version=version("runtape"),
         )
