@@ -40,6 +40,7 @@ quality: $(READY)
 # Record and replay on three generations of SDKs, each in an environment of its own under .matrix.
 matrix: $(READY)
 	$(BIN)/python -m tests.matrix
+	RUNTAPE_KILLS=50 $(BIN)/python -m pytest tests/unit/test_tape_writer.py -q -k killed
 
 frameworks: $(FRAMEWORKS_READY)
 	$(FRAMEWORKS_VENV)/bin/python -m pytest tests/integration/test_frameworks.py \

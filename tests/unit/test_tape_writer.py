@@ -308,6 +308,9 @@ def test_child_can_write_although_a_thread_held_the_lock(tmp_path: Path) -> None
     assert os.waitstatus_to_exitcode(status) == 0
 
 
+KILLS = int(os.environ.get("RUNTAPE_KILLS", "3"))
+"""`make matrix` asks for 50."""
+
 ENDLESS = """
 import sys
 from collections.abc import Callable
@@ -326,7 +329,7 @@ for n in range(1_000_000):
 """
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(KILLS))
 def test_killed_process_loses_nothing_acknowledged(tmp_path: Path, seed: int) -> None:
     """After kill -9 at a random moment every event whose id was returned is on the tape."""
     process = subprocess.Popen(
