@@ -5,8 +5,8 @@ A line in his own application tells it to. Then::
     runtape why last tool:invite --exact-args --model-fn examples/langgraph_agent.py:simulated_model
 
 Needs ``pip install langgraph langchain-openai`` (and ``langchain-anthropic`` for ``--anthropic``).
-The model is wrapped, so that every byte of its calls is recorded; the callback handler adds which
-node and step they belong to, and the tools.
+The callback handler is all it takes: model calls are recorded byte for byte, with the node and step
+they belong to, and tool calls with the model's ids.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def main() -> None:
     offline = not (args.openai or args.anthropic or args.local)
     server = serve(simulated_model) if offline else nullcontext()
     with server as url, runtape.record(name="langgraph-agent") as rec:
-        graph = hiring_graph(rec.wrap(chat_model(args, url)))
+        graph = hiring_graph(chat_model(args, url))
         config = {"callbacks": [rec.langchain()]}
         state = graph.invoke({"messages": [("user", TASK)]}, config)
     print(state["messages"][-1].text)
