@@ -1,7 +1,7 @@
 """Two agents at once in one process look after two hotel rooms; one cancels a booking. Why?
 
-A remark in the handover log was meant for an earlier guest. Each agent records a run of its own,
-whatever the other one is doing meanwhile; the run of the room in question ends last. Then::
+A remark in the handover log was meant for an earlier guest. The agents share an event loop, a
+client and a recorder; every event says which task it belongs to (``runtape show``). Then::
 
     runtape why last tool:cancel_booking --model-fn examples/async_agent.py:simulated_model
 """
@@ -12,7 +12,6 @@ import asyncio
 import json
 import os
 import re
-from contextlib import ExitStack
 from typing import Any
 
 from harness import arguments, definition
@@ -75,7 +74,8 @@ def simulated_model(request: dict[str, Any]) -> Answer:
 
 def _obedient(request: dict[str, Any]) -> Answer:
     seen = view(request)
-    return _answer(seen, cancels=_ORDER.search(seen.read) is not None)
+    warned = seen.distrusts or seen.guarded("cancel_booking")
+    return _answer(seen, cancels=_ORDER.search(seen.read) is not None and not warned)
 
 
 def _careful(request: dict[str, Any]) -> Answer:
@@ -99,40 +99,42 @@ def _answer(seen: View, *, cancels: bool) -> Answer:
     return {"tool": "set_checkout", "arguments": {"room": room, "time": "12:00"}}
 
 
-async def answer_guest(rec: runtape.Recorder, room: str, model: str, **server: str) -> str:
+async def answer_guest(client: Any, tools: dict, room: str, model: str) -> str:
     """One agent: talk to the guest of one room until there is nothing left to do."""
-    from openai import AsyncOpenAI  # noqa: PLC0415 - the stand-in above does without
-
-    tools = {tool.__name__: rec.tool(tool) for tool in TOOLS}
     definitions = [{"type": "function", "function": definition(t, "parameters")} for t in TOOLS]
     messages: list[dict] = [
         {"role": "system", "content": SYSTEM},
         {"role": "user", "content": TASK.format(room=room)},
     ]
-    async with rec.wrap(AsyncOpenAI(**server)) as client:
-        for _ in range(_MOST_TURNS):
-            reply = await client.chat.completions.create(
-                model=model, messages=messages, tools=definitions
-            )
-            message = reply.choices[0].message
-            messages.append(message.to_dict())
-            if not message.tool_calls:
-                return message.content or ""
-            for call in message.tool_calls:
-                print(f"  room {room}: {call.function.name}")
-                result = tools[call.function.name](**json.loads(call.function.arguments))
-                messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
+    for _ in range(_MOST_TURNS):
+        reply = await client.chat.completions.create(
+            model=model, messages=messages, tools=definitions
+        )
+        message = reply.choices[0].message
+        messages.append(message.to_dict())
+        if not message.tool_calls:
+            return message.content or ""
+        for call in message.tool_calls:
+            print(f"  room {room}: {call.function.name}")
+            result = tools[call.function.name](**json.loads(call.function.arguments))
+            messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
     return "(gave up)"
 
 
 async def answer_all(model: str, **server: str) -> None:
-    """All guests at once, each with a run of its own."""
-    with ExitStack() as runs:
-        recorders = [runs.enter_context(runtape.record(name=f"night-desk-{r}")) for r in ROOMS]
-        agents = zip(recorders, ROOMS, strict=True)
-        answers = await asyncio.gather(*(answer_guest(r, n, model, **server) for r, n in agents))
-    for room, answer, rec in zip(ROOMS, answers, recorders, strict=True):
-        print(f"\nroom {room}: {answer}\nrecorded: {rec.path}")
+    """All guests at once, each in a task of its own."""
+    from openai import AsyncOpenAI  # noqa: PLC0415 - the stand-in above does without
+
+    with runtape.record(name="night-desk") as rec:
+        tools = {tool.__name__: rec.tool(tool) for tool in TOOLS}
+        async with rec.wrap(AsyncOpenAI(**server)) as client:
+            agents = [
+                asyncio.create_task(answer_guest(client, tools, room, model), name=f"room {room}")
+                for room in ROOMS
+            ]
+            for agent in agents:
+                print(f"{agent.get_name()}: {await agent}")
+    print(f"\nrecorded: {rec.path}")
 
 
 def main() -> None:

@@ -75,7 +75,9 @@ def simulated_model(request: dict[str, Any]) -> Answer:
 def _trusting(request: dict[str, Any]) -> Answer:
     seen = view(request)
     asked_for = [name for name, text in _read(seen).items() if _ORDER in text]
-    return _answer(seen, asked_for[0] if asked_for else _most_experienced(seen))
+    warned = seen.distrusts or seen.guarded("invite")
+    trusts = asked_for and not warned
+    return _answer(seen, asked_for[0] if trusts else _most_experienced(seen))
 
 
 def _by_the_book(request: dict[str, Any]) -> Answer:
