@@ -18,7 +18,7 @@ from runtape.attribution.ledger import Ledger, Steps
 from runtape.attribution.narrow import claim_smallest
 from runtape.attribution.protocol import Change
 from runtape.attribution.screen import is_hot, race
-from runtape.attribution.sets import units
+from runtape.attribution.sets import LONG, units
 
 _NONE, _NONE_IF_INERT = 1.5, 2.0
 """Weight of "no such cause at all", against 1 for each row and column; a decision for which nothing
@@ -71,12 +71,16 @@ def _none(ledger: Ledger) -> float:
 
 
 def rows_and_columns(ledger: Ledger, pieces: Sequence[int]) -> list[list[int]]:
-    """The j-th part of every piece, for each j; the i-th part of every such part, for each i."""
+    """The j-th part of every piece, for each j; the i-th part of every such part, for each i.
+
+    Rows only where the text is too long to unfold it all.
+    """
+    short = sum(map(ledger.tree.size, pieces)) <= LONG
     rows: dict[int, list[int]] = defaultdict(list)
     columns: dict[int, list[int]] = defaultdict(list)
     for piece in pieces:
         for j, part in enumerate(ledger.parts(piece)):
             rows[j % _LINES].append(part)
-            for i, small in enumerate(ledger.parts(part)):
+            for i, small in enumerate(ledger.parts(part) if short else ()):
                 columns[i % _LINES].append(small)
     return [*rows.values(), *columns.values()]

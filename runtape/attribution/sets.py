@@ -16,7 +16,7 @@ from runtape.attribution.ledger import Ledger, Steps
 from runtape.attribution.protocol import Ask, Change
 from runtape.attribution.screen import assess, is_hot
 
-_LONG = 200_000
+LONG = 200_000
 """Characters beyond which text is not unfolded to its leaves at once."""
 _LARGEST = 6
 """Members of the largest set that is still called one."""
@@ -45,7 +45,7 @@ def units(ledger: Ledger, pieces: Sequence[int]) -> list[int]:
     Leaves give the shortest search; of megabytes of text they would be too many to unfold, and the
     members of a set are looked into afterwards anyway.
     """
-    if sum(map(ledger.tree.size, pieces)) > _LONG:
+    if sum(map(ledger.tree.size, pieces)) > LONG:
         return list(pieces)
     return [leaf for piece in pieces for leaf in _leaves(ledger, piece)]
 
