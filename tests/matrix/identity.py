@@ -13,6 +13,7 @@ from typing import Any
 import openai
 
 import runtape
+from tests.matrix import answers
 from tests.matrix.cases import CASES, Case, attempt, missing
 from tests.support import call_shapes
 from tests.support.call_shapes import settled
@@ -23,6 +24,8 @@ KINDS = ("", "-async")
 SAME = "same"
 ABSENT = "absent"
 """The SDK has no such call."""
+_AT_ONCE = 0.05
+"""Seconds of CPU within which a divergence has to arrive."""
 
 
 def compare(case: Case, kind: str, folder: Path) -> str:
@@ -92,6 +95,50 @@ def _client(url: str, kind: str, **options: Any) -> Any:
     )
 
 
+def divergence(kind: str, folder: Path) -> str:
+    """``same`` when a difference reaches the program at once, past the SDK's retries."""
+    openai_like = kind.startswith("openai")
+    shape = call_shapes.chat_create if openai_like else call_shapes.messages_create
+    with Loopback(lambda *_: answers.SAID) as server:
+        with runtape.record(dir=folder) as recorder:
+            run(lambda: _twice(shape, recorder, _client(server.url, kind)))
+        url = server.url
+    took = [0.0]
+
+    async def differ() -> None:
+        client = replayer.wrap(_client(url, kind, max_retries=5))
+        try:
+            await shape(client)
+            part = client.chat.completions if openai_like else client.messages
+            began = time.thread_time()
+            try:
+                own = {} if openai_like else {"max_tokens": 9}
+                await settled(part.create(model="other", messages=[], **own))
+            finally:
+                took[0] = time.thread_time() - began
+        finally:
+            await settled(client.close())
+
+    try:
+        with runtape.replay(recorder.path) as replayer:
+            run(differ)
+    except runtape.ReplayDiverged as diverged:
+        place = diverged.difference.place if diverged.difference else None
+        if place is None:
+            return "no difference was shown"
+        return SAME if took[0] < _AT_ONCE else f"took {took[0] * 1000:.0f} ms"
+    return "it went through"
+
+
+async def _twice(shape: Any, tap: Any, client: Any) -> None:
+    tap.wrap(client)
+    try:
+        for _ in range(2):
+            await shape(client)
+    finally:
+        await settled(client.close())
+
+
 def kinds_of(case: Case) -> list[str]:
     """Client kinds the case is for."""
     return [case.sdk + kind for kind in KINDS if kind or not case.is_async]
@@ -109,6 +156,8 @@ def main() -> None:
                 except Exception as error:  # noqa: BLE001 - a cell of the table
                     outcome = f"{type(error).__name__}: {error}"
                 found[f"{case.name} [{kind.partition('-')[2] or 'sync'}]"] = outcome
+        for kind in (sdk + kind for sdk in ("openai", "anthropic") for kind in KINDS):
+            found[f"divergence in 50 ms [{kind}]"] = divergence(kind, Path(folder))
     json.dump(found, sys.stdout)
 
 
