@@ -21,6 +21,7 @@ _ITEM = re.compile(r"-(?:[ ]+|[ ]*$)")
 _KEY = re.compile(
     r"(?:(?P<name>[A-Za-z_$][\w.$/-]*)|(?P<quote>['\"])(?P<quoted>[^'\"\n]*)(?P=quote)):(?:[ ]+|$)"
 )
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'", re.DOTALL)
 _BLOCK_SCALAR = re.compile(r"(?P<style>[|>])[+-]?\d?[+-]?[ \t]*\n")
 _EMPTY = frozenset({"", "null", "~", "[]", "{}", "''", '""', "Null", "NULL"})
 
@@ -59,40 +60,25 @@ def split_nested(text: str) -> Split | None:
 def _entries(text: str) -> list[_Entry]:
     """The entries at the outermost indentation; empty when some line there begins none."""
     lines = [line.span() for line in _LINE.finditer(text) if line.group().strip()]
-    if not lines:
-        return []
-    indents = [_indent(text, *line) for line in lines]
-    # A value after "- " begins in the middle of a line: its own indentation is that of its
-    # brothers.
-    first = min(indents[1:], default=indents[0])
-    base = first if indents[0] == 0 and _begins(text, lines, indents, first) else indents[0]
+    base = _indent(text, *lines[0]) if lines else 0
     found: list[_Entry] = []
-    for number, ((start, end), indent) in enumerate(zip(lines, indents, strict=True)):
-        if number and indent > base:
+    for start, end in lines:
+        indent = _indent(text, start, end)
+        if indent > base:
             continue
         entry = _entry(text, start + indent, end)
-        if entry is None or (number and indent < base):
+        if entry is None or indent < base:
             return []
         if found and found[0].name is not None and entry.name is None:
             continue  # a list under a member may stand at the member's own indentation
         if found and (found[0].name is None) != (entry.name is None):
             return []
         found.append(entry)
+    stops = [*(entry.start for entry in found[1:]), len(text)][: len(found)]
     return [
         _Entry(entry.start, trimmed(text, entry.start, stop)[1], entry.value, entry.name)
-        for entry, stop in zip(
-            found, [*(entry.start for entry in found[1:]), len(text)], strict=True
-        )
+        for entry, stop in zip(found, stops, strict=True)
     ]
-
-
-def _begins(text: str, lines: list[Span], indents: list[int], base: int) -> bool:
-    """Whether all lines at an indentation begin something."""
-    return base > 0 and all(
-        _entry(text, start + indent, end) is not None
-        for (start, end), indent in list(zip(lines, indents, strict=True))[1:]
-        if indent == base
-    )
 
 
 def _indent(text: str, start: int, end: int) -> int:
@@ -109,12 +95,12 @@ def _entry(text: str, at: int, end: int) -> _Entry | None:
 
 def _structured(text: str, entry: _Entry) -> bool:
     """Whether a value is quoted, a block scalar, or holds entries on several lines."""
-    value = text[entry.value : entry.end]
-    return bool(
-        _BLOCK_SCALAR.match(value)
-        or (value[:1] in ("'", '"') and len(value) > 1 and value[-1] == value[0])
-        or ("\n" in value and _entries(value if entry.name is None else value.lstrip("\n")))
+    span = trimmed(text, entry.value, entry.end)
+    _, codec, shape = _value(text, span)
+    plain = codec in (None, YAML_PLAIN) or (
+        shape is Shape.INDENTED and "\n" not in text[slice(*span)]
     )
+    return not plain
 
 
 def _parts(text: str, entries: list[_Entry]) -> Iterator[Part]:
@@ -129,22 +115,23 @@ def _part(text: str, step: Step, entry: _Entry) -> Part:
     source = text[start:end]
     if source in _EMPTY or not bears(source):
         return Part(None, entry.start, entry.end, (start, end))
-    inner, codec, shape = _value(text, entry, (start, end))
+    inner, codec, shape = _value(text, (start, end))
     return Part(step, entry.start, entry.end, inner, PieceKind.ITEM, codec, shape)
 
 
-def _value(text: str, entry: _Entry, span: Span) -> tuple[Span, Codec | None, Shape]:
+def _value(text: str, span: Span) -> tuple[Span, Codec | None, Shape]:
     """What a value's text is, how it is spelled and how it goes on."""
     start, end = span
     if block := _BLOCK_SCALAR.match(text, start, end):
         first = trimmed(text, block.end(), end)[0]
         indent = first - (text.rfind("\n", 0, first) + 1)
         return (first, end), yaml_block(indent, folded=block["style"] == ">"), Shape.TEXT
-    if end - start > 1 and text[start] == text[end - 1] and text[start] in "'\"":
+    if _QUOTED.fullmatch(text, start, end):
         codec = YAML_DOUBLE if text[start] == '"' else YAML_SINGLE
         return (start + 1, end - 1), codec, Shape.TEXT
-    line_start = text.rfind("\n", 0, start) + 1
-    nested = (line_start, end) if line_start > entry.value else (start, end)
-    if _entries(text[slice(*nested)]):
-        return nested, None, Shape.INDENTED
+    # Inside an item or member its lines stand at the column where it begins.
+    column = start - (text.rfind("\n", 0, start) + 1)
+    nested = yaml_block(column, folded=False)
+    if _entries(nested.text(text[start:end])):
+        return (start, end), nested, Shape.INDENTED
     return (start, end), YAML_PLAIN if "\n" in text[start:end] else None, Shape.TEXT

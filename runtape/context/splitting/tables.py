@@ -29,7 +29,7 @@ def split_rows(text: str) -> Split | None:
     lines = text.rstrip().splitlines(keepends=True)
     if len(lines) < _FEWEST_ROWS:
         return None
-    if "|" in lines[0] and _RULE.fullmatch(lines[1]):
+    if "|" in lines[0] and _RULE.fullmatch(lines[1]) and all(map(str.strip, lines)):
         return _rows(text, _line_spans(lines), Shape.PIPE_ROW)
     for delimiter, shape in _SHAPES.items():
         if delimiter in lines[0] and (records := _records(lines, delimiter)):

@@ -31,6 +31,10 @@ class Codec:
     decode: Callable[[str], str]
     encode: Callable[[str], str]
 
+    def text(self, spelled: str) -> str:
+        """What a literal's inside spells."""
+        return self.token.sub(lambda match: self.decode(match.group()), spelled)
+
 
 @lru_cache(maxsize=4096)
 def _json_token(token: str) -> str:
