@@ -6,12 +6,14 @@ import argparse
 import os
 import re
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
 
-from tests.quality.table import FIRST_SEED, Score, rows
-from tests.quality.trial import Trial, investigate
+from tests.quality import chains
+from tests.quality.table import FIRST_SEED, Row, Score, rows
+from tests.quality.trial import Trial
 
 _COLUMNS = "{:34} {:>6} {:>7} {:>6} {:>6} {:>4} {:>6} {:>6} {:>12} {}"
 _HEAD = ("world", "share", "target", "stray", "calls", "≤", "rounds", "total", "peer", "")
@@ -35,7 +37,7 @@ def main() -> int:
     write(_COLUMNS.format(*_HEAD) + "\n")
     missed = 0
     with ProcessPoolExecutor(asked.workers) as pool:
-        for row in rows():
+        for row in all_rows():
             if not re.search(asked.only, row.name):
                 continue
             seeds = range(FIRST_SEED, FIRST_SEED + asked.seeds * row.weight)
@@ -50,8 +52,14 @@ def main() -> int:
 
 def _trial(name: str, seed: int) -> Trial:
     """One trial in a worker, without what cannot travel back."""
-    row = next(r for r in rows() if r.name == name)
-    return replace(investigate(row.build, seed, row.options), world=None, result=None)
+    row = next(r for r in all_rows() if r.name == name)
+    return replace(row.run(seed), world=None, result=None)
+
+
+def all_rows() -> Iterator[Row]:
+    """Single decisions, then chains of them."""
+    yield from rows()
+    yield from chains.rows()
 
 
 def _line(score: Score) -> str:

@@ -73,17 +73,21 @@ class Decision:
         """The model's own words were not read."""
         return self.world.read(piece) and _root(piece) != self.words
 
-    def aside(self, piece: int) -> bool:
-        """As in the world."""
-        return self.world.aside(piece)
-
     def apart(self, piece: int) -> bool:
         """As in the world."""
         return self.world.apart(piece)
 
+    def aside(self, piece: int) -> bool:
+        """As in the world."""
+        return self.world.aside(piece)
+
     def size(self, piece: int) -> int:
         """As in the world."""
         return self.world.size(piece)
+
+    def matters(self, piece: int) -> bool:
+        """As in the world; the model's own words matter where there are any."""
+        return self.world.matters(piece) or _root(piece) == self.words
 
     def answer(self, change: Change, rng: Random) -> Seen:
         """One run, the masked words out of it."""
@@ -109,7 +113,7 @@ def _caused(pieces: int, high: float, low: float, rng: Random, *, words: bool) -
 
 def _asked_for(pieces: int, rate: float, rng: Random) -> Decision:
     """A decision without a cause, made because the user asked."""
-    world = worlds.only_required(pieces, rate, rng)
+    world = worlds.only_required(pieces, rate, 0.0, rng)
     world.data = None
     world.otherwise = Reaction.STOPS
     return Decision(world)
@@ -225,7 +229,7 @@ def _nature(piece: int, decision: Decision) -> Nature:
 class ChainRow(Row):
     """One kind of chain; ``exact``: least share of seeds whose root is found, sentence by sentence.
 
-    ``alarms``: most share of seeds in which an earlier decision is given a cause that has none.
+    ``headlines``: most share of seeds in which a decision is given a cause that has none.
     """
 
     links: int = 0
@@ -247,7 +251,7 @@ class ChainRow(Row):
             verdict=walker.trials[0].verdict,
             exact=found and (trail.ended_at, trail.end) == (self.links + 1, ChainEnd.USER_MESSAGE),
             headline=bool(behind),
-            claims=len(behind),
+            stray=any(trial.stray for trial in walker.trials.values()),
             calls=walker.calls,
             rounds=walker.rounds,
             total=walker.total,
@@ -274,6 +278,7 @@ def rows() -> Iterator[Row]:
             f"chain of {links + 1}, {high:g}→{low:g} n {pieces}",
             _unbuilt,
             0.90,
+            strays=0.05 * (links + 2),  # α for each hop
             options=options,
             links=links,
             pieces=pieces,
@@ -284,7 +289,8 @@ def rows() -> Iterator[Row]:
         yield ChainRow(
             f"no chain behind it, {high:g}→{low:g}",
             _unbuilt,
-            alarms=0.05,
+            headlines=0.05,
+            strays=0.1,
             weight=2,
             options=ample,
             high=high,

@@ -10,7 +10,7 @@ from typing import Any
 
 from runtape.attribution.search import SearchOptions
 from tests.quality import worlds
-from tests.quality.trial import Builder, Trial
+from tests.quality.trial import Builder, Trial, investigate
 
 FIRST_SEED = 1
 
@@ -39,6 +39,10 @@ class Row:
     peer: str = ""
     weight: int = 1
     options: SearchOptions = field(default_factory=SearchOptions)
+
+    def run(self, seed: int) -> Trial:
+        """One trial."""
+        return investigate(self.build, seed, self.options)
 
     def score(self, trials: list[Trial]) -> Score:
         """The figures of these trials."""

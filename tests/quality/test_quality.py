@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import binom
 
 from runtape.attribution.search import SearchOptions
+from tests.quality import chains
 from tests.quality.controls import ALPHA, measure
 from tests.quality.table import FIRST_SEED, Row, rows
 from tests.quality.trial import investigate
@@ -21,12 +22,11 @@ RARE = 1e-4
 pytestmark = pytest.mark.quality
 
 
-@pytest.mark.parametrize("row", list(rows()), ids=lambda row: row.name)
+@pytest.mark.parametrize("row", [*rows(), *chains.rows()], ids=lambda row: row.name)
 def test_row(row: Row):
     """This world reaches its figures, as far as few seeds can tell."""
     seeds = SEEDS * row.weight
-    trials = [investigate(row.build, FIRST_SEED + i, row.options) for i in range(seeds)]
-    score = row.score(trials)
+    score = row.score([row.run(FIRST_SEED + i) for i in range(seeds)])
     if row.exact is not None:
         assert round(score.exact * seeds) >= binom.ppf(RARE, seeds, row.exact)
     for share, most in ((score.strays, row.strays), (score.headlines, row.headlines)):
