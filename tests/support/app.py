@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from runtape_tui.app import RuntapeApp
 _PATIENCE = 600
 """Looks, of at least 10 ms each, after which waiting for the app is given up."""
 
+_SCROLL_BAR = re.compile("[▁-▇]")
 Play = Callable[[RuntapeApp, Pilot[None]], Awaitable[Any]]
 
 
@@ -39,10 +41,10 @@ def play(
 
 
 async def press(pilot: Pilot[None], *keys: str) -> None:
-    """Press keys one after the other, and wait for what they lead to."""
+    """Press keys one after the other, each time waiting for what it leads to."""
     for key in keys:
         await pilot.press(key)
-    await settle(pilot)
+        await settle(pilot)
 
 
 async def type_text(pilot: Pilot[None], text: str) -> None:
@@ -71,6 +73,7 @@ def _busy(app: Any) -> bool:
 
 
 def picture(app: RuntapeApp) -> str:
-    """The screen as plain text, without blanks at the ends of lines."""
+    """The screen as plain text, without scroll bars and blanks at the ends of lines."""
     strips = app.screen._compositor.render_strips()
-    return "\n".join(strip.text.rstrip() for strip in strips).rstrip() + "\n"
+    lines = (_SCROLL_BAR.sub(" ", strip.text).rstrip() for strip in strips)
+    return "\n".join(lines).rstrip() + "\n"

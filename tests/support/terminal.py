@@ -87,6 +87,11 @@ class Terminal:
             os.write(self._master, key.encode())
             self.rest(quiet)
 
+    def cpu(self) -> float:
+        """Seconds of CPU the process took so far; Linux only."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def rest(self, quiet: float = 0.12) -> None:
         """Read until nothing has come for a while."""
         until = time.monotonic() + _PATIENCE

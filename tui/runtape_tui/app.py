@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from importlib import import_module
@@ -30,6 +31,11 @@ from runtape_tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
     from runtape_tui.jobs import JobRunner
+    from runtape_tui.messages import JobEnded
+
+
+_SWITCH = 0.001
+"""Seconds a busy thread keeps the interpreter when a key is waiting."""
 
 
 class RuntapeApp(App[None]):
@@ -81,7 +87,23 @@ class RuntapeApp(App[None]):
         runner = import_module("runtape_tui.jobs").JobRunner
         options = import_module("runtape_tui.asking").JobOptions
         jobs: JobRunner = runner(options.read(self.settings, **self._flags))
+        jobs.listen(self)
         return jobs
+
+    def on_job_moved(self) -> None:
+        """Say in every status line what runs."""
+        self._show_jobs()
+
+    def on_job_ended(self, message: JobEnded) -> None:
+        """Say what is over, where it is not seen anyway."""
+        self._show_jobs()
+        if isinstance(self.screen, TraceScreen):
+            self.say(message.ticket.words(), Tone.QUIET)
+
+    def _show_jobs(self) -> None:
+        for screen in self.screen_stack:
+            for line in screen.query(StatusLine):
+                line.show_job(self.jobs.status())
 
     # Beginning and end
 
@@ -264,6 +286,7 @@ def run_app(
 ) -> int:
     """Run the app until the user quits; returns the exit code. Raises what RuntapeApp raises."""
     app = RuntapeApp(trace, at=at, why=why, settings=settings, flags=flags)
+    sys.setswitchinterval(_SWITCH)
     app.run()
     if app.farewell:
         print(app.farewell)  # noqa: T201 - the terminal is the user's again

@@ -10,7 +10,6 @@ from textual.app import App
 from runtape.context import recorded_reply
 from runtape.errors import RuntapeError
 from runtape.jsonio import dumps_text
-from runtape.reports.event_text import event_json
 from runtape.reports.sheet import Tone
 from runtape.tape.events import LLM_RESPONSE, TOOL_CALL, TOOL_RESULT, Event
 from runtape.visible import visible
@@ -63,6 +62,8 @@ class TraceScreen(TraceSearch):
         return str(self.selected_event)
 
     def _json(self) -> str:
+        from runtape.reports.event_text import event_json  # noqa: PLC0415 - brings the commands along
+
         event = self.trace.tape[self.selected_event]
         return dumps_text(event_json(self.trace.tape, event), indent=True)
 

@@ -43,11 +43,13 @@ SMALLEST = (60, 15)
 """Columns and rows below which nothing useful can be shown."""
 _LOW = 18
 """Rows below which the title and the keys are left out."""
-_REST = 0.06
+REST = 0.06
 """Seconds the cursor rests before the right pane follows it."""
+_OFTEN = 0.1
+"""Seconds between two words on where a moving cursor is."""
 _LOOK = 0.7
 """Seconds between two looks at the file."""
-_SLICE, _PAUSE = 0.004, 0.004
+_SLICE, _PAUSE = 0.002, 0.003
 """Seconds the survey works and rests: keys come first."""
 
 
@@ -87,6 +89,7 @@ class TraceView(Screen[None]):
         self._feed = Feed(trace.tape)
         self._loaded: Loaded | None = None
         self._rest: Timer | None = None
+        self._placed = 0.0
 
     @property
     def selected_event(self) -> int:
@@ -188,18 +191,23 @@ class TraceView(Screen[None]):
         """Follow the cursor of the timeline once it rests; say where one is."""
         if message.view is self.timeline:
             self.load_soon()
-        self.show_place()
+        if time.monotonic() - self._placed > _OFTEN:
+            self.show_place()
+        elif self._rest is None:
+            self._rest = self.set_timer(REST, self._rested)
 
     def load_soon(self) -> None:
         """Load as soon as the cursor rests: a held key must not lag."""
         if self._rest is None:
-            self._rest = self.set_timer(_REST, self._rested)
+            self._rest = self.set_timer(REST, self._rested)
         else:
             self._rest.reset()
 
     def _rested(self) -> None:
         self._rest = None
-        self.load()
+        self.show_place()
+        if self._loaded is None or self._loaded.event != self.selected_event:
+            self.load()
 
     @property
     def is_loading_soon(self) -> bool:
@@ -294,6 +302,7 @@ class TraceView(Screen[None]):
 
     def show_place(self) -> None:
         """Say where one is, in the status line."""
+        self._placed = time.monotonic()
         parts: list[str | Content | tuple[str, str]] = [content(" · ".join(self.place_words()))]
         if self.following:
             parts.append(("  ▼ following", STYLES[Tone.GOOD]))

@@ -8,7 +8,6 @@ from typing import Any
 from runtape.context import recorded_reply
 from runtape.dialects.base import Reply
 from runtape.jsonio import Json, dumps_text, loads
-from runtape.reports.event_text import event_json
 from runtape.reports.sheet import Tone
 from runtape.reports.timeline import KINDS, response_error, row
 from runtape.reports.times import local_time
@@ -42,6 +41,8 @@ def event_sections(tape: Tape, event: Event) -> tuple[Section, ...]:
 
 def raw_sections(tape: Tape, event: Event) -> tuple[Section, ...]:
     """The event as it was recorded, as JSON; a request's body put back together."""
+    from runtape.reports.event_text import event_json  # noqa: PLC0415 - brings the commands along
+
     document = event_json(tape, event)
     del document["schema"], document["trace"]
     body = document.pop("body", None)

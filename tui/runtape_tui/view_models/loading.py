@@ -162,7 +162,8 @@ def _subject(context: Context, *, own: bool) -> str:
 
 def _note(event: int, tab: Tab, sections: tuple[Section, ...]) -> Loaded:
     """A remark in place of what cannot be shown."""
-    return Loaded(event, tab, "", (tab, -1, event), DocumentModel(sections))
+    told = hash(tuple(section.text for section in sections))
+    return Loaded(event, tab, "", (tab, -1, told), DocumentModel(sections))
 
 
 def _problem(error: RuntapeError) -> tuple[Section, ...]:

@@ -40,6 +40,8 @@ class LineView(ScrollView, can_focus=True):
     pointer's: leave it blank.
     """
 
+    ALLOW_SELECT: ClassVar[bool] = False
+
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "line-view--cursor",
         "line-view--pointer",
@@ -118,7 +120,7 @@ class LineView(ScrollView, can_focus=True):
         super().__init__(name=name, id=id)
         self._count = 0
         self._widest = 0
-        self._strips: LRUCache[tuple[int, int], Strip] = LRUCache(_KEPT_STRIPS)
+        self._strips: LRUCache[tuple[int, int, int], Strip] = LRUCache(_KEPT_STRIPS)
         self._styles: dict[str, Style] = {}
         self.lit: re.Pattern[str] | None = None
 
@@ -156,9 +158,9 @@ class LineView(ScrollView, can_focus=True):
     def redraw(self, rows: Iterable[int]) -> None:
         """Repaint these rows only."""
         width = self.size.width
-        top, height = self.scroll_offset.y, self.size.height
+        (left, top), height = self.scroll_offset, self.size.height
         for row in rows:
-            self._strips.discard((row, width))
+            self._strips.discard((row, width, left))
             if top <= row < top + height:
                 self.refresh(Region(0, row - top, width, 1))
 
@@ -228,22 +230,36 @@ class LineView(ScrollView, can_focus=True):
         """Draw line `y` of the viewport."""
         left, top = self.scroll_offset
         row, width = top + y, self.size.width
-        if row >= self._count:
-            return Strip.blank(width, self.rich_style)
-        strip = self._drawn(row, width)
-        base = self.rich_style
-        if row == self.cursor and (self.POINTS or self.has_focus):
-            base += self.style("cursor")
-            strip = Strip([Segment(POINTER, self.style("pointer")), *strip.crop(1)])
-        strip = strip.crop(left, left + width).extend_cell_length(width)
-        return strip.apply_style(base).apply_offsets(left, row)
-
-    def _drawn(self, row: int, width: int) -> Strip:
-        key = (row, width)
+        pointing = self.POINTS or self.has_focus
+        if pointing and row == self.cursor and row < self._count:
+            pointed = [Segment(POINTER, self.style("pointer")), *self.draw(row, width).crop(1)]
+            return self._finished(Strip(pointed), left, width, self._ground() + self.style("cursor"))
+        key = (row, width, left)
         strip = self._strips.get(key)
         if strip is None:
-            strip = self._strips[key] = self.draw(row, width)
+            drawn = self.draw(row, width) if row < self._count else Strip([])
+            strip = self._strips[key] = self._finished(drawn, left, width, self._ground())
         return strip
+
+    def _finished(self, strip: Strip, left: int, width: int, base: Style) -> Strip:
+        """The visible part of a row, as wide as the view, on the view's background."""
+        if left or strip.cell_length > width:
+            strip = strip.crop(left, left + width)
+        parts = list(Segment.apply_style(strip, base))
+        if strip.cell_length < width:
+            parts.append(Segment(" " * (width - strip.cell_length), base))
+        return Strip(parts, width)
+
+    def _ground(self) -> Style:
+        found = self._styles.get("")
+        if found is None:
+            found = self._styles[""] = self.rich_style
+        return found
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Keep the scrollbar in step, also before it is shown: Textual forgets it then."""
+        super().watch_scroll_y(old_value, new_value)
+        self.vertical_scrollbar.position = new_value
 
     def watch_cursor(self, before: int, now: int) -> None:
         """Repaint the two rows concerned and tell the others."""
