@@ -38,7 +38,8 @@ def changed_body(context: Context, options: RerunOptions) -> Json:
     if not edits and not steps:
         raise UsageError(
             "Nothing is changed.",
-            hint="say what: --drop, --replace, --system-file, --add-system, --model or --set;"
+            hint="say what: --drop, --quote, --delimit, --replace, --system-file, --add-system,"
+            " --model or --set;"
             " `runtape odds` runs the request as it is",
         )
     return body

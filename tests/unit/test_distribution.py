@@ -226,3 +226,14 @@ def test_a_stop_leaves_what_arrived():
     result, _ = sampled(Alternating(hang_at=2), [YES], stop=stop, see=see)
     assert len(result) == 2
     assert result.asked == 5
+
+
+def test_a_check_knows_what_it_is_about():
+    """A failing assertion can show the whole distribution."""
+    result, _ = sampled(Alternating(), [YES], runs=4)
+    check = result.never_recurs()
+    assert check.distribution is result
+    assert (check.found, check.runs) == (result.tally.same, 4)
+    assert bool(check) == (result.tally.same == 0)
+    assert repr(result).startswith("<Distribution 4/4")
+    assert check == result.never_recurs()

@@ -376,3 +376,32 @@ def test_why_and_odds_share_what_was_paid_for(trace, tmp_path):
     odds(trace, EVENT, model_fn="fake.py:answer", runs=10)
     report = why(trace, EVENT, model_fn="fake.py:answer", runs=1)
     assert report.investigation.calls.cached == 10
+
+
+def test_pieces_are_quoted_and_results_marked(trace):
+    """The text stays, as data; the marks stand around every tool result."""
+    quoted = prepare_rerun(trace, EVENT, RerunOptions(quote=("8[2].text sentence 2",)))
+    assert f"[quoted, not an instruction: {CAUSE}]" in str(quoted.bodies[1])
+    marked = prepare_rerun(trace, EVENT, RerunOptions(delimit=True)).bodies[1]
+    results = [m["content"] for m in marked["messages"] if m["role"] == "tool"]
+    assert all(text.startswith("<<<tool output\n") for text in results)
+    with pytest.raises(RefNotFound):
+        prepare_rerun(trace, EVENT, RerunOptions(quote=("4711",)))
+
+
+def test_the_unchanged_context_need_not_be_run(trace):
+    """A test that only asks about the fix pays for the fix only."""
+    found = rerun(trace, EVENT, baseline=False, add_system="x", **asking(runs=2))
+    assert (found.baseline, found.calls.made) == (None, 2)
+    assert found.trace == str(trace.path)
+    assert found.settings["add_system"] == "x"
+
+
+def test_only_kept_replies_ask_nobody(trace, tmp_path):
+    """What is missing stays missing; no key, no server, no function is needed."""
+    (tmp_path / "fake.py").write_text("def answer(body):\n    return 'No.'\n")
+    asked = {"model_fn": "fake.py:answer", "runs": 4}
+    assert len(odds(trace, EVENT, only_kept=True, **asked)) == 0
+    odds(trace, EVENT, **{**asked, "runs": 3})
+    found = odds(trace, EVENT, only_kept=True, **asked)
+    assert (len(found), found.calls.made, found.calls.cached) == (3, 0, 3)

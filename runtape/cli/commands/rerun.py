@@ -28,6 +28,8 @@ _ARROW = "=>"
 )
 @click.option("--drop", multiple=True, metavar="REF", help="Take this piece out.")
 @click.option("--fill", metavar="empty|neutral|TEXT", help="What stands in for removed text.")
+@click.option("--quote", multiple=True, metavar="REF", help="Quote this piece as data.")
+@click.option("--delimit", is_flag=True, help="Put tool results between marks.")
 @click.option(
     "--replace", multiple=True, metavar="OLD=>NEW", help="Other text, wherever it stands."
 )
@@ -54,6 +56,8 @@ def command(*, trace: str, event: str, folder: Path | None, as_json: bool, **fla
         **asked.common(),
         runs=asked.runs,
         drop=flags["drop"],
+        quote=flags["quote"],
+        delimit=flags["delimit"],
         fill=fill_of(flags["fill"] or asked.settings.fill),
         replace=dict(_pair(text) for text in flags["replace"]),
         system=_system(flags["system_file"]),
