@@ -37,8 +37,3 @@ class OffsetMap:
         if at + 1 < len(self._derived):
             return min(moved, self._derived[at + 1])
         return moved
-
-    @property
-    def anchors(self) -> tuple[tuple[int, int], ...]:
-        """The (derived, source) pairs, the origin first."""
-        return tuple(zip(self._derived, self._source, strict=True))

@@ -62,8 +62,7 @@ class SystemText:
     append: bool = True
 
 
-PieceEdit: TypeAlias = Removal | Replacement | Quotation
-Edit: TypeAlias = PieceEdit | Substitution | SystemText
+Edit: TypeAlias = Removal | Replacement | Quotation | Substitution | SystemText
 
 
 def remove(piece: Piece, fill: Fill | str = Fill.MARKER) -> Edit:

@@ -27,8 +27,8 @@ _OPENING_TAIL = re.compile(r"(?:<[A-Za-z][^<>]*>\s*)+\Z")
 _WORDS_IN_ATTRIBUTE = re.compile(r"=\s*(?:\"[^\"]*\w\s+\w[^\"]*\"|'[^']*\w\s+\w[^']*')")
 _INLINE = frozenset(
     (
-        *("a", "abbr", "acronym", "b", "bdi", "bdo", "big", "br", "cite", "code", "data", "del"),
-        *("dfn", "em", "font", "i", "img", "input", "ins", "kbd", "label", "mark", "nobr", "q"),
+        *("a", "abbr", "acronym", "b", "bdi", "bdo", "big", "br", "cite", "code", "del"),
+        *("dfn", "em", "font", "i", "img", "ins", "kbd", "label", "mark", "nobr", "q"),
         *("rp", "rt", "ruby", "s", "samp", "small", "span", "strike", "strong", "sub", "sup"),
         *("time", "tt", "u", "var", "wbr"),
     )
@@ -46,7 +46,10 @@ class Element:
 
 
 def outermost(text: str) -> Iterator[Element]:
-    """Comments and elements (inline elements of HTML are none) that stand in no other, in order."""
+    """Comments and elements that stand in no other, in order.
+
+    Inline elements of HTML are none, unless they go over several lines.
+    """
     end = -1
     for element in sorted(_elements(text), key=lambda element: (element.start, -element.end)):
         if element.start >= end:
@@ -65,7 +68,7 @@ def _elements(text: str) -> Iterator[Element]:
             yield from _comment(tag)
         elif tag["close"] and waiting[name]:
             opening = _opening(name, opened, waiting)
-            if name not in _INLINE:
+            if name not in _INLINE or text.find("\n", opening.end(), tag.start()) >= 0:
                 yield Element(opening.start(), tag.end(), (opening.end(), tag.start()))
         elif not tag["close"] and not tag["empty"]:
             opened.append((name, tag))
