@@ -146,12 +146,24 @@ def prepare_fix(
     Raises:
         EventNotFound, NotADecision: no decision there.
         TraceNotFound, TraceUnreadable: a trace in ``also``.
-        UsageError: a rule that cannot be read, or `found` is about another decision.
+        UsageError: a rule that cannot be read, the trace itself among the further ones, or `found`
+            is about another decision.
     """
     options = options or FixOptions()
     rules = [read_rule(given) for given in options.rules]
-    also = [open_trace(spec, folder=folder) for spec in options.also]
+    also = [_further(trace, spec, folder) for spec in options.also]
     question = ask_about(trace, event, replace(options, model_name=None))
     if found is not None and found.decision.request != question.decision.request:
         raise UsageError("What was found is about another decision.")
     return FixJob(question, options, rules, also, found)
+
+
+def _further(trace: Trace, spec: str, folder: Path) -> Trace:
+    further = open_trace(spec, folder=folder)
+    if further.path.resolve() == trace.path.resolve():
+        raise UsageError(
+            f"{spec!r} is the trace of the decision itself.",
+            hint="its other decisions are looked at anyway; name another trace",
+            path=str(further.path),
+        )
+    return further

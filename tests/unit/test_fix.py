@@ -445,6 +445,8 @@ def test_mistakes_are_found_before_anything_is_asked(trace):
         runtape.fix(trace, EVENT, rules=["rules.md"], **asked)
     with pytest.raises(TraceNotFound):
         runtape.fix(trace, EVENT, also=["nowhere"], **asked)
+    with pytest.raises(UsageError, match="itself"):
+        runtape.fix(trace, EVENT, also=["greenhouse"], **asked)
     with pytest.raises(UsageError):
         runtape.fix(trace, EVENT, others=-1, **asked)
     with pytest.raises(UsageError, match="checks"):
