@@ -60,10 +60,10 @@ class Closest(NamedTuple):
 class RecordedCalls:
     """The model calls of a tape; each is given out once. Safe to use from several threads."""
 
-    def __init__(self, tape: Tape) -> None:
+    def __init__(self, tape: Tape, secrets: Secrets) -> None:
         self._tape = tape
         self._lock = threading.Lock()
-        self._secrets = Secrets()
+        self._secrets = secrets
         self.all = list(_calls(tape))
         self._by_hash = _grouped(self.all, lambda call: (call.path, call.sha256))
         self._by_body: dict[Any, list[RecordedCall]] | None = None
@@ -72,10 +72,6 @@ class RecordedCalls:
     def unused(self) -> list[RecordedCall]:
         """What has not been played yet, in the order of the tape."""
         return [call for call in self.all if not call.used]
-
-    def learn(self, credential: str) -> None:
-        """Note a credential the program signs with: on the tape it was replaced."""
-        self._secrets.learn(credential)
 
     def take(self, sent: Sent, before: int | None = None) -> RecordedCall | None:
         """The recorded call that was this request; None when none is left before event `before`.

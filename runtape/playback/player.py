@@ -18,6 +18,7 @@ from runtape.playback.options import OnDiverge, ReplayOptions
 from runtape.playback.responses import Played, library_of
 from runtape.recording.attempts import tried_again
 from runtape.recording.calls import Sent
+from runtape.recording.secrets import Secrets
 from runtape.recording.wire import read_request
 from runtape.tape.events import LLM_RESPONSE, TOOL_RESULT, Event
 from runtape.tape.reader import Tape
@@ -34,6 +35,7 @@ class Course:
 
     Attributes:
         until: id of the request or tool call at which the tape is left, or None.
+        secrets: finds what recorders replace, credentials the program signs with included.
         live: whether everything really happens from here on.
         divergence: what stopped the replay; every later call raises it again.
     """
@@ -42,6 +44,7 @@ class Course:
         self.tape = tape
         self.options = options
         self.until = _start_of(tape, options.until)
+        self.secrets = Secrets()
         self.live = False
         self.divergence: ReplayDiverged | None = None
         self.went_live: list[Callable[[str], None]] = []
@@ -89,7 +92,7 @@ class Player:
         self._course = course
         self._tape = course.tape
         self._options = course.options
-        self.calls = RecordedCalls(course.tape)
+        self.calls = RecordedCalls(course.tape, course.secrets)
 
     def send(self, proceed: Callable[..., Any], request: Any, *, stream: bool) -> Any:
         """See :class:`~runtape.recording.wire.Hook`."""
@@ -139,7 +142,8 @@ class Player:
     def _sent(self, request: Any) -> Sent | None:
         """The model call that a request is; None for everything that recorders let pass."""
         dialect = dialect_of_path(request.url.path) if request.method == "POST" else None
-        return None if dialect is None else read_request(request, dialect, self.calls.learn)
+        learn = self._course.secrets.learn
+        return None if dialect is None else read_request(request, dialect, learn)
 
     def _not_found(self, sent: Sent) -> RecordedCall | None:
         """A request that is not on the tape (before `until`): the call to take for it, or None."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar, final, overload
 
-from runtape.errors import RecordingError, UsageError
+from runtape.errors import MissingPackage, RecordingError, UsageError
 from runtape.playback.divergence import ReplayDiverged
 from runtape.playback.haste import start_hurrying, stop_hurrying
 from runtape.playback.matching import ensure_playable
@@ -111,6 +112,22 @@ class Replayer:
         served = self._props.stand_in(function, name)
         recorder = self._own_recorder()
         return served if recorder is None else recorder.tool(served, name=name)
+
+    def langchain(self) -> Any:
+        """A LangChain callback handler, where a program has one: it records the new run, if any.
+
+        Raises MissingPackage.
+        """
+        recorder = self._own_recorder()
+        if recorder is not None:
+            return recorder.langchain()
+        try:
+            return import_module("langchain_core.callbacks").BaseCallbackHandler()
+        except ImportError as error:
+            raise MissingPackage(
+                "rp.langchain() needs the package langchain-core.",
+                hint="pip install 'runtape[langchain]'",
+            ) from error
 
     def stand_in(self, function: Any, name: str | None) -> Any:
         """See :class:`~runtape.recording.stage.Stage`: for recorders of the program itself."""

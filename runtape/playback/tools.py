@@ -16,7 +16,6 @@ from runtape.playback.matching import nested_events
 from runtape.playback.options import OnDiverge, ToolSource
 from runtape.playback.player import Course
 from runtape.recording.callables import Makers, name_of, replaced, signature_of
-from runtape.recording.secrets import Secrets
 from runtape.recording.tools import Called, bound_arguments, without_defaults
 from runtape.recording.values import Inexact, encode, restored
 from runtape.tape.events import TOOL_CALL, TOOL_RESULT, Event
@@ -67,7 +66,7 @@ class Props:
         self._course = course
         self._tape = course.tape
         self._lock = threading.Lock()
-        self._secrets = Secrets()
+        self._secrets = course.secrets
         self._by_key: dict[tuple[str, bytes], list[RecordedTool]] = defaultdict(list)
         self.all = sorted(self._recorded(), key=lambda call: (call.nested, call.event))
         for call in self.all:

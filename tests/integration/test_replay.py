@@ -376,6 +376,21 @@ def test_secrets_in_bodies_do_not_matter(tmp_path):
         assert "$secret" in ask(rp.wrap(client), text)
 
 
+def test_the_key_in_use_does_not_matter_either(tmp_path):
+    """Where a program passes it on to a tool, the tape has its mark."""
+    with (
+        Loopback(echo) as server,
+        client_at(server.url, "openai") as client,
+        runtape.record(dir=tmp_path) as recorder,
+    ):
+        ask(recorder.wrap(client), "one")
+        assert recorder.tool(lambda key: len(key) + 0, name="sign")(API_KEY) == len(API_KEY)
+    replay = runtape.replay(recorder.path)
+    with offline(), replay as rp, client_at(NOWHERE, "openai") as client:
+        ask(rp.wrap(client), "one")
+        assert rp.tool(lambda key: key / 0, name="sign")(API_KEY) == len(API_KEY)
+
+
 # A whole agent
 
 
