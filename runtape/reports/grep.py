@@ -64,18 +64,23 @@ def _letters(pattern: str) -> str:
     return re.sub(r"\\.", "", pattern)
 
 
-def find(tape: Tape, pattern: str) -> Iterator[Hit]:
+def find(tape: Tape, pattern: str, events: Iterable[Event] | None = None) -> Iterator[Hit]:
     """All matches in file order; text that many calls repeat is found where it first entered.
+
+    Args:
+        tape: the run.
+        pattern: a regular expression.
+        events: where to look, in file order; None: everywhere.
 
     Raises:
         UsageError: the pattern is malformed (before the first match is asked for).
     """
-    return _find(tape, compile_pattern(pattern))
+    return _find(tape, compile_pattern(pattern), tape if events is None else events)
 
 
-def _find(tape: Tape, wanted: re.Pattern[str]) -> Iterator[Hit]:
+def _find(tape: Tape, wanted: re.Pattern[str], events: Iterable[Event]) -> Iterator[Hit]:
     seen: set[tuple[str, str]] = set()
-    for event in tape:
+    for event in events:
         if event.type != LLM_REQUEST:
             for place, text in _texts(_searched(event)):
                 yield from _hits(event, place, text, wanted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
@@ -174,6 +175,19 @@ def test_long_texts_go_into_a_file_of_the_user_alone(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+def test_tmux_gets_the_text_too(tmp_path, monkeypatch):
+    """Its buffer is filled whatever the terminal around it does."""
+    tool = tmp_path / "bin" / "tmux"
+    tool.parent.mkdir()
+    tool.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/asked\ncat > {tmp_path}/buffer\n')
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tool.parent}:/usr/bin:/bin")
+    clipboard, _ = _clipboard(tmp_path, TMUX="x")
+    clipboard.copy("leeks")
+    assert (tmp_path / "buffer").read_text() == "leeks"
+    assert (tmp_path / "asked").read_text() == "load-buffer -w -\n"
+
+
 def test_nowhere_to_copy_to_is_said(tmp_path):
     """Neither terminal nor file."""
     (tmp_path / "state").write_text("")
@@ -219,7 +233,8 @@ def test_a_stopped_search_knows_that_it_is_not_done(canteen):
     """What was found so far is kept."""
     search = Search("e")
     tape = open_trace(canteen).tape
-    list(search.run(tape, iter([True, True, False]).__next__))
+    list(search.run(tape, chain([True] * 4, repeat(False)).__next__))
+    assert search.hits
     assert not search.done
     assert search.words.endswith("…")
 

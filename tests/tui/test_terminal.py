@@ -142,6 +142,77 @@ def test_no_color_leaves_only_greys(canteen, tmp_path):
     assert {c for c in colours if len(set(c)) > 1} == set()
 
 
+def test_without_traces_the_app_says_how_to_record_one(tmp_path):
+    """`runtape` alone, in an empty folder."""
+    with Terminal(tmp_path, []) as terminal:
+        terminal.wait_for("No traces yet.")
+        terminal.keys("q")
+        terminal.wait_end()
+    assert terminal.code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["canteen.jsonl", "--at", "99"], 1, "no event 99"),
+        (["nowhere/x.jsonl"], 1, "no trace"),
+        (["broken.jsonl"], 1, "not a tape"),
+    ],
+)
+def test_what_cannot_be_opened_is_an_ordinary_error(canteen, tmp_path, arguments, code, words):
+    """The screen is never taken; the message has a hint."""
+    (tmp_path / "broken.jsonl").write_text("hello\n")
+    assert canteen.parent == tmp_path
+    with Terminal(tmp_path, arguments) as terminal:
+        terminal.wait_end()
+    assert words in terminal.text
+    assert "hint:" in terminal.text
+    assert b"\x1b[?1049h" not in terminal.raw
+    assert terminal.code == code
+
+
+def test_settings_that_cannot_be_read_are_an_ordinary_error(canteen, tmp_path):
+    """With the name of the file."""
+    config = tmp_path / "config" / "runtape"
+    config.mkdir(parents=True)
+    (config / "config.toml").write_text("keys = [")
+    with Terminal(tmp_path, [str(canteen)]) as terminal:
+        terminal.wait_end()
+    assert "config.toml is not valid TOML" in " ".join(terminal.text.split())
+    assert terminal.code == 2
+
+
+def test_keys_from_the_users_file_are_obeyed(canteen, tmp_path):
+    """And odd ones are said once, on the screen."""
+    config = tmp_path / "config" / "runtape"
+    config.mkdir(parents=True)
+    (config / "config.toml").write_text('[keys]\n"app.quit" = "x"\n"tab.event" = "w"\n')
+    with Terminal(tmp_path, [str(canteen)]) as terminal:
+        terminal.wait_for("w is both tab.event and ask.why")
+        terminal.keys("q", "x")
+        terminal.wait_end()
+    assert terminal.code == 0
+
+
+@pytest.mark.parametrize(("key", "variable"), [("E", "EDITOR"), ("P", "PAGER")])
+def test_the_users_own_programs_get_the_text(hostile, tmp_path, key, variable):
+    """What is shown, made visible; afterwards the app is back."""
+    script = tmp_path / "program.sh"
+    script.write_text(f'cp "$2" {tmp_path}/handed; echo "$1"\n')
+    program = {variable: f"sh {script} 'an argument'"}
+    with Terminal(tmp_path, [str(hostile)], **program) as terminal:
+        terminal.wait_for("system prompt")
+        terminal.keys(key)
+        terminal.wait_for("an argument")
+        terminal.keys("q", quiet=0.5)
+        terminal.wait_end()
+        assert terminal.restored
+    handed = (tmp_path / "handed").read_text()
+    assert "␛]52;c;ZXZpbA==␇" in handed
+    assert "\x1b" not in handed
+    assert terminal.code == 0
+
+
 # tmux
 
 

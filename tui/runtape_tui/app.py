@@ -26,7 +26,7 @@ from runtape_tui.keymap import key_words, read_keymap
 from runtape_tui.safe import Backstop
 from runtape_tui.screens.trace import TraceScreen
 from runtape_tui.state import load_state, save_state, state_folder
-from runtape_tui.themes import DARK, LIGHT, next_theme
+from runtape_tui.themes import DARK, LIGHT, first_known, next_theme
 from runtape_tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
@@ -110,7 +110,8 @@ class RuntapeApp(App[None]):
     def on_mount(self) -> None:
         """Show the trace, or all there are."""
         self.set_keymap(self.keymap.keys)
-        self.theme = self._wanted_theme()
+        remembered = self._first.wanted_theme if self._first else None
+        self.theme = first_known(self.available_themes, self.settings.theme, remembered)
         if self._first is None:
             self.action_pick()
             return
@@ -122,12 +123,6 @@ class RuntapeApp(App[None]):
         """Say once what is odd about the user's keys."""
         if self.keymap.complaints:
             self.say("config.toml: " + "; ".join(self.keymap.complaints), Tone.WARN)
-
-    def _wanted_theme(self) -> str:
-        for name in (self.settings.theme, self._first.wanted_theme if self._first else None):
-            if name in self.available_themes:
-                return str(name)
-        return DARK.name
 
     def _trace_screen(self, path: Path, at: str | None = None) -> TraceScreen:
         self.trace = open_trace(path)
@@ -146,6 +141,14 @@ class RuntapeApp(App[None]):
         if "jobs" in self.__dict__:
             self.farewell = self.jobs.close()
         self.exit()
+
+    async def action_quit(self) -> None:
+        """Textual's own way out (ctrl+q) is ours."""
+        await self.action_leave()
+
+    def action_help_quit(self) -> None:
+        """What Textual does on ctrl+c: say how to leave."""
+        self.say("q quits, ctrl+q quits from anywhere", Tone.QUIET)
 
     # Other screens
 

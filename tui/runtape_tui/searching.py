@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
+from itertools import takewhile
 
 from runtape.errors import UsageError
 from runtape.reports.grep import compile_pattern, find
@@ -36,16 +37,15 @@ class Search:
         """Search the run from the beginning; yields whenever an event was added."""
         if self.pattern is None:
             return
-        for hit in find(tape, self.text):
-            if not go_on():
-                return
+        events = takewhile(lambda _: go_on(), tape)
+        for hit in find(tape, self.text, events):
             self.hits += 1
             if not self.events or self.events[-1] != hit.event:
                 at = bisect_left(self.events, hit.event)
                 if self.events[at : at + 1] != [hit.event]:
                     self.events.insert(at, hit.event)
                 yield
-        self.done = True
+        self.done = go_on()
 
     def next_event(self, event: int, by: int) -> tuple[int | None, bool]:
         """The next (or previous) event with a match, and whether it lies beyond the end."""

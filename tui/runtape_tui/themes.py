@@ -48,3 +48,8 @@ def next_theme(name: str, available: Collection[str]) -> str:
     """The theme after one, of those there are."""
     there = [theme for theme in CYCLE if theme in available]
     return there[(there.index(name) + 1) % len(there)] if name in there else there[0]
+
+
+def first_known(available: Collection[str], *names: str | None) -> str:
+    """The first of some names that there is a theme of, else our own."""
+    return next((name for name in names if name is not None and name in available), DARK.name)

@@ -93,13 +93,23 @@ class RowKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A part of a line of one side on one row."""
+    """A part of a line of one side on one row.
+
+    Attributes:
+        side: where the line stands.
+        line: the line.
+        start: first character of it on this row.
+        end: the one after the last.
+        first: whether it is the beginning of the line.
+        indent: blanks before it, so that the rows of a line stand under each other.
+    """
 
     side: Side
     line: Line
     start: int
     end: int
     first: bool
+    indent: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,9 +220,13 @@ class Diff:
 def _cells(line: Line | None, side: Side, column: int) -> list[Cell]:
     if line is None:
         return []
-    rows = Wrapped(line.text, column)
+    indent = min(len(line.text) - len(line.text.lstrip(" ")), column // 3)
+    rows = Wrapped(line.text, column - indent)
     spans = map(rows.span, range(len(rows)))
-    return [Cell(side, line, start, end, first=not at) for at, (start, end) in enumerate(spans)]
+    return [
+        Cell(side, line, start, end, first=not at, indent=indent if at else 0)
+        for at, (start, end) in enumerate(spans)
+    ]
 
 
 def compare(old: Context, new: Context) -> Diff:

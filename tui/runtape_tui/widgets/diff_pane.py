@@ -132,7 +132,7 @@ class DiffPane(LineView):
         layers += [(start, end, self.style("hidden")) for start, end in cell.line.hidden]
         layers += self.hit_layers(cell.line.text)
         text = painted(cell.line.text, cell.start, cell.end, base, layers)
-        strip = Strip([Segment(f"{sign} ", base), *text])
+        strip = Strip([Segment(f"{sign} {' ' * cell.indent}", base), *text])
         return list(strip.adjust_cell_length(cells, base))
 
     def _base(self, side: Side) -> Style:

@@ -233,7 +233,8 @@ class LineView(ScrollView, can_focus=True):
         pointing = self.POINTS or self.has_focus
         if pointing and row == self.cursor and row < self._count:
             pointed = [Segment(POINTER, self.style("pointer")), *self.draw(row, width).crop(1)]
-            return self._finished(Strip(pointed), left, width, self._ground() + self.style("cursor"))
+            lit = self._ground() + self.style("cursor")
+            return self._finished(Strip(pointed), left, width, lit)
         key = (row, width, left)
         strip = self._strips.get(key)
         if strip is None:
