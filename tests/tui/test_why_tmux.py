@@ -17,15 +17,11 @@ import time
 from pathlib import Path
 from runtape.demo.inbox import simulated_model
 
-calls = 0
-
 
 def answer(request):
-    """Holds every call after the first thirty until somebody says go."""
-    global calls
-    calls += 1
-    for _ in range(600):
-        if calls <= 30 or Path("go").exists():
+    """Holds the calls without the newsletter until somebody says go."""
+    for _ in range(1200):
+        if "celadon" in str(request) or Path("go").exists():
             break
         time.sleep(0.05)
     with open("answered", "a") as log:
@@ -54,7 +50,7 @@ def test_the_cause_is_watched_and_found(tmp_path: Path, size):
         found = terminal.until("● cause     12.body para 4 sentence 1", "cached")
         assert "▾ holds it" in found
         assert "sentence 1" in found
-        assert kept >= 30
+        assert kept >= 18
         terminal.keys("e")
         terminal.until("what-if #23", "without 12.body para 4 sentence 1")
         terminal.keys("R")
