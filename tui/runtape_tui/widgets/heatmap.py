@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
+from textual import events
 from textual.app import RenderResult
 from textual.content import Content
 from textual.strip import Strip
@@ -152,9 +153,11 @@ class HeatmapView(LineView):
         if self.selected is not None:
             self._piece = self.selected.piece.id
 
-    def on_click(self) -> None:
+    def on_click(self, event: events.Click) -> None:
         """What was clicked is what the reader wants to look at."""
         self.following = False
+        super().on_click(event)
+        event.prevent_default()
 
     def action_move(self, rows: int) -> None:
         """Move by so many rows; from now on the cursor is the reader's."""
