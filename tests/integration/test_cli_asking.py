@@ -159,7 +159,7 @@ VERDICTS = [
     ("never", (), 3, "The decision did not recur: 0 of 12 runs"),
     ("always", (), 3, "No text of the context"),
     ("answer", ("--budget", "1"), 3, "The budget of 1 call ended before there was an answer."),
-    ("answer", ("--budget", "20"), 3, "The budget of 20 calls ended"),
+    ("answer", ("--budget", "20", "--no-cache"), 3, "The budget of 20 calls ended"),
     ("raises", (), 1, "boom ␛[31m"),
     ("rubbish", (), 1, "returned int 42"),
     ("answer", ("--match", "forward_\\w+"), 0, "matches /forward_\\w+/"),
