@@ -41,7 +41,14 @@ async def until(pilot, condition) -> None:
 
 async def over(app, pilot) -> None:
     """Wait for the end of the job of the screen."""
-    await until(pilot, lambda: app.screen.ticket is not None and not app.screen.ticket.open)
+
+    def ended() -> bool:
+        ticket = app.screen.ticket
+        if ticket is None or ticket.open:
+            return False
+        return app.screen._position == len(ticket.items)
+
+    await until(pilot, ended)
     await settle(pilot)
 
 

@@ -63,9 +63,15 @@ async def done(app, pilot) -> WhyScreen:
     """Wait for the end of the job; the screen."""
     await until(pilot, lambda: isinstance(app.screen, WhyScreen) and app.screen.ticket is not None)
     screen = app.screen
-    await until(pilot, lambda: not screen.ticket.open)
+    await until(pilot, lambda: _over(screen))
     await settle(pilot)
     return screen
+
+
+def _over(screen) -> bool:
+    """Whether the job has ended and everything it told was taken in."""
+    ticket = screen.ticket
+    return not ticket.open and screen._position == len(ticket.items)
 
 
 async def confirming(app, pilot) -> None:
@@ -152,7 +158,7 @@ def test_stopped_and_asked_again_it_pays_for_no_call_twice(inbox):
         screen = app.screen
         await until(pilot, lambda: desk.begun > 24)
         await press(pilot, "escape")
-        await until(pilot, lambda: not screen.ticket.open)
+        await until(pilot, lambda: _over(screen))
         kept = desk.answered
         assert kept == 24
         assert screen.heat.report.verdict is Verdict.INTERRUPTED
@@ -251,7 +257,7 @@ def test_a_second_question_waits_for_the_first(inbox):
         assert "waits" in odds.status.text
         assert "why #23" in odds.status.text
         desk.release()
-        await until(pilot, lambda: not odds.ticket.open)
+        await until(pilot, lambda: _over(odds))
         assert odds.found.tally.same == 10
         assert not search.ticket.open
 
