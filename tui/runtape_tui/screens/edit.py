@@ -39,7 +39,7 @@ class EditScreen(ModalScreen[str | None]):
     EditScreen TextArea { height: auto; max-height: 20; min-height: 5; padding: 0; }
     EditScreen TextArea, EditScreen TextArea:focus { border: none; }
     EditScreen Bar { padding: 0; }
-    EditScreen Input { border: none; height: 1; padding: 0; }
+    EditScreen Input, EditScreen Input:focus { border: none; height: 1; padding: 0; }
     """
 
     def __init__(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
 from textual import events, work
@@ -14,6 +14,7 @@ from textual.timer import Timer
 from runtape.attribution.distribution import Distribution
 from runtape.context import Context, build_context
 from runtape.errors import IncompleteContext, RuntapeError
+from runtape.reports.fix_report import FixReport
 from runtape.reports.sheet import Line, Tone
 from runtape.reports.why_report import WhyReport
 from runtape.reports.why_text import why_sheet
@@ -22,7 +23,7 @@ from runtape_tui.actions import Scope, bindings
 from runtape_tui.asking import JobOptions
 from runtape_tui.jobs import JobRunner
 from runtape_tui.safe import content
-from runtape_tui.screens.job_screen import JobScreen
+from runtape_tui.screens.saving import SavingScreen, Test, choose_cause_test
 from runtape_tui.tickets import Item, JobKind, JobState, Problem, Ticket
 from runtape_tui.view_models.bars import BAR_LEGEND
 from runtape_tui.view_models.document import DocumentModel, Tint
@@ -52,7 +53,7 @@ _WIDE = 100
 """Cells from which list and context stand side by side."""
 
 
-class WhyScreen(JobScreen):
+class WhyScreen(SavingScreen):
     """Which part of the context caused a decision: every piece, its runs, its p, as they come."""
 
     KIND = JobKind.WHY
@@ -331,6 +332,15 @@ class WhyScreen(JobScreen):
         from runtape_tui.screens.odds import OddsScreen  # noqa: PLC0415 - only when it is asked for
 
         self.app.push_screen(OddsScreen(self.trace, self.event, self.jobs))
+
+    def result(self) -> tuple[WhyReport, FixReport | None] | None:
+        """The report, without remedies."""
+        return None if self._report is None else (self._report, None)
+
+    def choose_test(self, then: Callable[[Test], None]) -> None:
+        """The recorded context, or the one without the cause."""
+        if self._report is not None:
+            choose_cause_test(self, self._report, then)
 
     def action_copy(self) -> None:
         """Copy the report, or before it is there the text of the piece."""
