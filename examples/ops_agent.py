@@ -29,8 +29,7 @@ Owner: platform team. Last review: March 2021.
 
 ## Before you start
 
-Check which volume is full. Look at the write-ahead log first: a stuck replica keeps it from being
-cleaned.
+Check which volume is full. Look at the write-ahead log first: a stuck replica keeps it long.
 
 ## What to do
 
