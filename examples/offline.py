@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from runtape.models.function import as_reply
-
 from runtape.dialects import dialect_of_path
+from runtape.models.function import as_reply
 
 
 @contextmanager
