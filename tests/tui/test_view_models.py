@@ -189,12 +189,12 @@ def test_a_tint_of_a_whole_covers_its_members(document):
 def test_hits_are_found_in_folded_pieces_and_walked_round(document):
     """Forward and back through all hits, round the ends."""
     document.search(re.compile("kitchen"))
-    assert len(document.hits) == 2
+    assert len(document.hits.all) == 2
     first, beyond = document.hit_after(0, 1)
-    assert first is document.hits[0]
+    assert first is document.hits.all[0]
     assert not beyond
     last, beyond = document.hit_after(0, -1)
-    assert last is document.hits[-1]
+    assert last is document.hits.all[-1]
     assert beyond
 
 
@@ -203,7 +203,7 @@ def test_hidden_characters_keep_positions_right():
     model = DocumentModel((Section("a", title="a", text="\x1b\x00\u202eleek"),))
     model.lay_out(40)
     model.search(re.compile("leek"))
-    [hit] = model.hits
+    [hit] = model.hits.all
     shown = model.sections[0].shown
     assert shown.text[shown.origins.derived(hit.start) : shown.origins.derived(hit.end)] == "leek"
     assert model.row(model.row_of(hit.section, hit.start)).kind is Shows.TEXT

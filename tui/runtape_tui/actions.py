@@ -23,6 +23,7 @@ class Scope(Enum):
     WHATIF = "What-if"
     PIECES = "Pieces on the bench"
     ODDS = "Odds"
+    FIX = "Fix"
     CONFIRM = "Before model calls"
     EDITING = "Editing a text"
     PICKER = "Choosing a trace"
@@ -52,6 +53,7 @@ class Action:
 
 _ROWS, _TRACE, _DOC, _APP = Scope.ROWS, Scope.TRACE, Scope.DOCUMENT, Scope.APP
 _PICKER, _WHY, _WHATIF = Scope.PICKER, Scope.WHY, Scope.WHATIF
+_FIX = Scope.FIX
 _PIECES, _ODDS, _CONFIRM, _TEXT = Scope.PIECES, Scope.ODDS, Scope.CONFIRM, Scope.EDITING
 
 ACTIONS = (
@@ -113,6 +115,7 @@ ACTIONS = (
     Action("why.stop", "escape", "Stop the search; when none runs: back", "stop", _WHY, "stop"),
     Action("why.ask", "w", "Ask, or ask again: kept replies are free", "again", _WHY, "again"),
     Action("why.pane", "tab", "The other pane", "other_pane", _WHY, "pane"),
+    Action("why.fix", "X", "What helps against it, and what that breaks", "fix", _WHY, "fix"),
     Action("why.whatif", "e", "What if this piece were not there", "whatif", _WHY, "what if"),
     Action("why.test", "T", "Write a regression test", "test", _WHY, "test"),
     Action("why.copy", "y", "Copy the report", "copy", _WHY, "copy"),
@@ -140,6 +143,13 @@ ACTIONS = (
     Action("odds.why", "w", "Why: which part of the context caused it", "why", _ODDS, "why"),
     Action("odds.copy", "y", "Copy the report", "copy", _ODDS, "copy"),
     Action("odds.leave", "q", "Back; what runs goes on", "leave", _ODDS, "back"),
+    Action("fix.stop", "escape", "Stop the runs; when none run: back", "stop", _FIX, "stop"),
+    Action("fix.ask", "X", "Ask, or ask again: kept replies are free", "again", _FIX, "again"),
+    Action("fix.pane", "tab", "Table or details", "other_pane", _FIX, "pane"),
+    Action("fix.test", "T", "Write a regression test of this remedy", "test", _FIX, "test"),
+    Action("fix.copy", "y", "Copy the report", "copy", _FIX, "copy"),
+    Action("fix.save", "S", "Save the report: HTML, SVG, JSON, Markdown", "save", _FIX, "save"),
+    Action("fix.leave", "q", "Back; what runs goes on", "leave", _FIX, "back"),
     Action("text.keep", "ctrl+s", "Keep the text", "keep", _TEXT, "keep"),
     Action("text.drop", "escape", "Leave it as it was", "drop", _TEXT, "leave it"),
     Action("confirm.decline", "escape", "Ask nothing", "decline", _CONFIRM),

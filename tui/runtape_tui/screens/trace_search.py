@@ -60,7 +60,7 @@ class TraceSearch(TraceMoves):
         if message.asked is Asked.SEARCH:
             self._light(search)
             if search.pattern is not None:
-                bar.note(f"{len(self.document.model.hits)} here")
+                bar.note(f"{len(self.document.model.hits.all)} here")
 
     def on_search_bar_done(self, message: SearchBar.Done) -> None:
         """Take what was typed, or leave everything as it was."""

@@ -217,11 +217,15 @@ class TraceView(Screen[None]):
     def load(self) -> None:
         """Load what the tab shows of the selected event."""
         if self.selected_event >= 0:
-            self._load(self.selected_event, self.tab, self.against)
+            document = self.document
+            self._load(self.selected_event, self.tab, (document.columns, document.wrap))
 
     @work(thread=True, exclusive=True, group="load", exit_on_error=False)
-    def _load(self, event: int, tab: Tab, against: int | None) -> None:
-        loaded = self._loader.load(event, tab, against)
+    def _load(self, event: int, tab: Tab, layout: tuple[int, bool]) -> None:
+        """Load beside the keys, and lay out there too: both may take long."""
+        loaded = self._loader.load(event, tab, self.against)
+        if loaded.document is not None:
+            loaded.document.lay_out(layout[0], wrap=layout[1])
         if not get_current_worker().is_cancelled:
             self.app.call_from_thread(self.show, loaded)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -13,7 +13,8 @@ from runtape.attribution.facts import PieceState
 from runtape.context import Context
 from runtape.context.pieces import Piece
 from runtape.reports.codes import STATE_GLYPHS
-from runtape_tui.view_models.sections import Places, Section, body_lines, context_sections
+from runtape_tui.view_models.hits import Hit, Hits
+from runtape_tui.view_models.sections import LARGE, Places, Section, body_lines, context_sections
 from runtape_tui.view_models.wrapping import Wrapped, cells
 
 INDENT = 2
@@ -83,15 +84,6 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
-    """A match: characters ``start:end`` of the text of a section, as recorded."""
-
-    section: Section
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
 class _Block:
     kind: RowKind
     section: Section
@@ -113,7 +105,7 @@ class DocumentModel:
         context: of their pieces, or None.
         widest: cells of the widest row, 0 when rows are wrapped.
         tints: piece id → tint; change it with :meth:`tint`.
-        hits: matches of the pattern in force, in reading order.
+        hits: matches of the pattern in force.
     """
 
     def __init__(self, sections: Sequence[Section], context: Context | None = None) -> None:
@@ -121,7 +113,7 @@ class DocumentModel:
         self.context = context
         self.widest = 0
         self.tints: dict[int, Tint] = {}
-        self.hits: list[Hit] = []
+        self.hits = Hits()
         self._shown_by = {s.piece.id: s for s in self.all_sections() if s.piece is not None}
         self._places: dict[int, Places] = {}
         self._tinted: dict[int, dict[int, tuple[int, int, Tint]]] = {}
@@ -129,6 +121,7 @@ class DocumentModel:
         self._starts: list[int] = [0]
         self._first: dict[int, int] = {}
         self._width, self._wrap = 80, True
+        self._wraps: dict[int, tuple[int | None, Wrapped]] = {}
 
     @classmethod
     def of_context(cls, context: Context, since: int | None = None) -> DocumentModel:
@@ -173,8 +166,11 @@ class DocumentModel:
         return len(text) <= room and "\n" not in text and cells(text) <= room
 
     def _wrapped(self, section: Section) -> Wrapped:
-        room = self._width - self.text_indent(section)
-        return Wrapped(section.shown.text, room if self._wrap else None)
+        room = self._width - self.text_indent(section) if self._wrap else None
+        kept = self._wraps.get(id(section))
+        if kept is None or kept[0] != room:
+            kept = self._wraps[id(section)] = (room, Wrapped(section.shown.text, room))
+        return kept[1]
 
     def _cells(self, block: _Block) -> int:
         return self.text_indent(block.section) + (block.rows.widest if block.rows else 40)
@@ -252,7 +248,7 @@ class DocumentModel:
         if self.context is None or not 0 <= number < self.row_count:
             return None
         row = self.row(number)
-        if row.kind is not RowKind.TEXT or row.section.piece is None:
+        if row.kind is not RowKind.TEXT or len(row.section.text) > LARGE:
             return row.section.piece
         origins = row.section.shown.origins
         text = row.section.text
@@ -345,21 +341,13 @@ class DocumentModel:
 
     def search(self, pattern: re.Pattern[str] | None) -> None:
         """Find all matches, in folded sections too."""
-        self.hits = [] if pattern is None else list(self._matches(pattern))
+        self.hits = Hits(tuple(self.all_sections()), pattern)
 
     def hit_after(self, number: int, by: int) -> tuple[Hit | None, bool]:
         """The first hit after (or before) a row, and whether it lies beyond the end."""
-        if not self.hits:
-            return None, False
-        order = {id(section): at for at, section in enumerate(self.all_sections())}
         row = self.row(number)
-        origins = row.section.shown.origins
-        edge = origins.source(row.end if by > 0 else row.start)
-        here = (order[id(row.section)], edge)
-        places = [(order[id(hit.section)], hit.start) for hit in self.hits]
-        at = bisect_left(places, here) if by > 0 else bisect_left(places, here) - 1
-        beyond = not 0 <= at < len(places)
-        return self.hits[at % len(places)], beyond
+        edge = row.section.shown.origins.source(row.end if by > 0 else row.start)
+        return self.hits.after(row.section, edge, by)
 
     def text(self) -> str:
         """All of it as plain text, headings included, as recorded."""
@@ -368,12 +356,6 @@ class DocumentModel:
             heading = "  ".join(word for word in (section.label, section.title) if word)
             parts.append("\n  ".join((heading, *body_lines(section))))
         return "\n\n".join(parts)
-
-    def _matches(self, pattern: re.Pattern[str]) -> Iterator[Hit]:
-        for section in self.all_sections():
-            for match in pattern.finditer(section.text):
-                if match.end() > match.start():
-                    yield Hit(section, match.start(), match.end())
 
 
 def _needs_gap(section: Section) -> bool:

@@ -85,6 +85,8 @@ class Loader:
             return self._event(event, tab)
         except RuntapeError as error:
             return _note(event, tab, _problem(error))
+        except Exception as error:  # noqa: BLE001 - an event nobody foresaw must not end the app
+            return _note(event, tab, _fault(error))
 
     def context(self, request: int) -> Context:
         """The context of a model call; raises what ``build_context`` raises."""
@@ -169,6 +171,11 @@ def _note(event: int, tab: Tab, sections: tuple[Section, ...]) -> Loaded:
 def _problem(error: RuntapeError) -> tuple[Section, ...]:
     text = f"{error.message}\n\n{error.hint}" if error.hint else error.message
     return (Section("problem", title="cannot be shown", text=text, tone=Tone.WARN),)
+
+
+def _fault(error: Exception) -> tuple[Section, ...]:
+    text = f"{type(error).__name__}: {error}\n\nThis is a fault in runtape; raw (4) may still work."
+    return (Section("fault", title="cannot be shown", text=text, tone=Tone.WARN),)
 
 
 def _nothing_before(other: int | None) -> tuple[Section, ...]:

@@ -15,7 +15,7 @@ from runtape.visible import Shown, visible
 
 _RUN = re.compile(r"(?:\[\d+-\d+\]| \w+ \d+-\d+)\Z")
 """End of the ref of a run of parts, which is no place of its own to a reader."""
-_LARGE = 200_000
+LARGE = 200_000
 """Characters from which a text is not taken apart before somebody asks for a place in it."""
 _MEMBERS = 400
 """Members shown unfolded within one piece."""
@@ -175,7 +175,7 @@ def piece_section(context: Context, piece: Piece, since: int | None = None) -> S
 def _may_have_members(piece: Piece) -> bool:
     if not piece.divisible:
         return False
-    return len(piece.text) < _LARGE or piece.text.lstrip()[:1] in {"{", "["}
+    return len(piece.text) < LARGE or piece.text.lstrip()[:1] in {"{", "["}
 
 
 class _Outline:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from runtape.errors import RuntapeError
 from runtape.reports.timeline import Row, row
 from runtape.tape.events import TOOL_CALL, TOOL_RESULT, Event, Head
 from runtape.tape.reader import Tape
@@ -63,11 +62,10 @@ class Survey:
         try:
             event = self._tape.event(head)
             entry = row(event)
-        except RuntapeError:
+            self._count(entry)
+            self._place(event)
+        except Exception:  # noqa: BLE001 - what cannot be read is an error of the run's, not ours
             self.errors.append(head.id)
-            return
-        self._count(entry)
-        self._place(event)
 
     def _count(self, entry: Row) -> None:
         if entry.error is not None:

@@ -100,7 +100,10 @@ def read_row(tape: Tape, head: Head) -> Row:
     try:
         return row(tape.event(head))
     except RuntapeError as error:
-        return Row(head.id, head.ts, head.type, head.parent, error=error.message)
+        what = error.message
+    except Exception as error:  # noqa: BLE001 - an event nobody foresaw must not end the app
+        what = f"cannot be shown: {type(error).__name__}: {error}"
+    return Row(head.id, head.ts, head.type, head.parent, error=what)
 
 
 def glyph(entry: Row) -> str:

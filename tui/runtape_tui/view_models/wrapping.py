@@ -12,6 +12,8 @@ from rich.cells import cell_len
 TAB = "    "
 """What a tab looks like."""
 _NARROWEST = 8
+_LONGEST = 4_000
+"""Characters of a row that is not wrapped; what is longer goes on in the next one."""
 
 
 class Wrapped:
@@ -51,14 +53,13 @@ class Wrapped:
         return max(0, bisect_right(self._starts, position) - 1)
 
     def _keep_lines(self) -> None:
-        at = widest = 0
+        at = 0
         for line in self.text.split("\n"):
-            self._add(at, at + len(line))
-            widest = max(widest, len(line))
+            for start in range(0, len(line) or 1, _LONGEST):
+                part = line[start : start + _LONGEST]
+                self._add(at + start, at + start + len(part))
+                self.widest = max(self.widest, cells(part))
             at += len(line) + 1
-        simple = self.text.isascii() and "\t" not in self.text
-        lines = () if simple else self.text.split("\n")
-        self.widest = widest if simple else max(map(cells, lines), default=0)
 
     def _break_lines(self, width: int) -> None:
         simple = self.text.isascii() and "\t" not in self.text
@@ -77,19 +78,14 @@ class Wrapped:
 
     def _measure(self, line: str, at: int, width: int) -> None:
         """Break a line whose characters differ in width; at a blank where there is one."""
-        start = used = 0
-        blank = -1
-        for index, character in enumerate(line):
-            size = cells(character)
-            if used + size > width and index > start:
-                end = blank + 1 if blank >= start else index
-                self._add(at + start, at + end)
-                start, blank = end, -1
-                used = cells(line[start:index])
-            used += size
-            if character in " \t":
-                blank = index
-        self._add(at + start, at + len(line))
+        start = 0
+        while start < len(line):
+            end = start + _fitting(line, start, width)
+            if end < len(line):
+                blank = max(line.rfind(" ", start, end + 1), line.rfind("\t", start, end + 1))
+                end = blank + 1 if blank >= start else end
+            self._add(at + start, at + end)
+            start = end
 
     def _add(self, start: int, end: int) -> None:
         self._starts.append(start)
@@ -101,6 +97,19 @@ def cells(text: str) -> int:
     if text.isascii():
         return len(text) + (len(TAB) - 1) * text.count("\t")
     return cell_len(text.replace("\t", TAB))
+
+
+def _fitting(line: str, start: int, width: int) -> int:
+    """How many characters from `start` on fit into `width` cells: at least one.
+
+    Starts from a guess and corrects it: a row costs a few measurements, not one per character.
+    """
+    count = min(width, len(line) - start)
+    while count > 1 and (used := cells(line[start : start + count])) > width:
+        count = max(1, min(count - 1, count * width // used + 1))
+    while start + count < len(line) and cells(line[start : start + count + 1]) <= width:
+        count += 1
+    return count
 
 
 @lru_cache(maxsize=32)

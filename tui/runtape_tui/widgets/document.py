@@ -13,12 +13,14 @@ from textual.strip import Strip
 from runtape.reports.cells import one_line
 from runtape.reports.sheet import Tone
 from runtape_tui.safe import Layer, painted, segments
-from runtape_tui.view_models.document import DocumentModel, Hit, Row, RowKind, Tint
+from runtape_tui.view_models.document import DocumentModel, Row, RowKind, Tint
+from runtape_tui.view_models.hits import Hit, touching
 from runtape_tui.view_models.sections import Section, size_words
 from runtape_tui.widgets.line_view import LineView
 
 _JSON = re.compile(r'("(?:[^"\\]|\\.)*")(?=\s*:)|"(?:[^"\\]|\\.)*"|([{}\[\],:]+)')
 """A key, a text (skipped), punctuation."""
+_NARROWEST = 20
 _FAR = 2_000
 """Characters of a line that are looked at to colour a row of it."""
 
@@ -44,7 +46,6 @@ class Document(LineView):
         super().__init__(id=id)
         self.model = model or DocumentModel(())
         self.wrap = True
-        self._hits: dict[int, list[Hit]] = {}
         self._current: Hit | None = None
         self._laid_out: int | None = None
 
@@ -53,7 +54,7 @@ class Document(LineView):
     def show(self, model: DocumentModel, *, start: Section | None = None) -> None:
         """Show another document, from its top or from a section on."""
         self.model = model
-        self._hits, self._current = {}, None
+        self._current = None
         self._lay_out()
         row = 0 if start is None else model.heading_row(start)
         self.scroll_to(x=0, y=max(0, row - 1), animate=False, force=True)
@@ -83,16 +84,13 @@ class Document(LineView):
     def light(self, pattern: re.Pattern[str] | None) -> None:
         """Light all matches, also those in folded sections."""
         self.model.search(pattern)
-        self._hits = {}
-        for hit in self.model.hits:
-            self._hits.setdefault(id(hit.section), []).append(hit)
         self._current = None
         self.lit = pattern
         self.redraw_all()
 
     def step_hit(self, by: int) -> bool | None:
         """Go to the next (or previous) hit; whether round the end, None: there is none."""
-        hits = self.model.hits
+        hits = self.model.hits.all
         if not hits:
             return None
         if self._current is None:
@@ -164,11 +162,14 @@ class Document(LineView):
         ]
         if section.is_json:
             layers += self._json(shown.text, row)
-        layers += [(start, end, self.style("hidden")) for start, end in shown.marks]
-        derived = shown.origins.derived
-        for hit in self._hits.get(id(section), ()):
-            lit = "hit-current" if hit is self._current else "hit"
-            layers.append((derived(hit.start), derived(hit.end), self.style(lit)))
+        here = (row.start, row.end)
+        hidden, lit = self.style("hidden"), self.style("hit")
+        layers += [(*span, hidden) for span in touching(shown.marks, *here)]
+        layers += [(*span, lit) for span in touching(self.model.hits.lit(section), *here)]
+        if self._current is not None and self._current.section is section:
+            derived = shown.origins.derived
+            span = derived(self._current.start), derived(self._current.end)
+            layers.append((*span, self.style("hit-current")))
         return painted(shown.text, row.start, row.end, self.tone(section.tone), layers)
 
     def _json(self, text: str, row: Row) -> list[Layer]:
@@ -206,9 +207,14 @@ class Document(LineView):
         else:
             self.show_row(self.model.heading_row(row.section))
 
+    @property
+    def columns(self) -> int:
+        """Cells that a document is laid out for."""
+        return max(_NARROWEST, self.size.width - 1)
+
     def _lay_out(self) -> None:
         self._laid_out = self.size.width
-        self.model.lay_out(max(20, self.size.width - 1), wrap=self.wrap)
+        self.model.lay_out(self.columns, wrap=self.wrap)
         self._rows_changed()
 
     def _rows_changed(self) -> None:
