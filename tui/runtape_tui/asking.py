@@ -8,6 +8,7 @@ from typing import Any
 
 from runtape.attribution.options import Asking, OddsOptions, RerunOptions, WhyOptions
 from runtape.context import Fill
+from runtape.remedies.options import FixOptions
 from runtape.settings import Settings
 
 
@@ -69,6 +70,16 @@ class JobOptions:
     def why(self) -> WhyOptions:
         """For a `why`."""
         return WhyOptions(
+            **self._common(), runs=self.runs, fill=self.fill, max_pieces=self.max_pieces
+        )
+
+    def chain(self) -> WhyOptions:
+        """For a `why` that goes on to the earlier decisions."""
+        return replace(self.why(), chain=True)
+
+    def fix(self) -> FixOptions:
+        """For a `fix`."""
+        return FixOptions(
             **self._common(), runs=self.runs, fill=self.fill, max_pieces=self.max_pieces
         )
 

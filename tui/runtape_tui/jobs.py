@@ -17,12 +17,16 @@ from dataclasses import dataclass
 from textual.message import Message
 from textual.message_pump import MessagePump
 
+from runtape.attribution.facts import Investigation
 from runtape.attribution.options import OddsOptions, RerunOptions, WhyOptions
+from runtape.remedies.options import FixOptions
 from runtape.reports.words import plural
 from runtape.workbench import (
+    FixJob,
     SampleJob,
     Trace,
     WhyJob,
+    prepare_fix,
     prepare_odds,
     prepare_rerun,
     prepare_why,
@@ -35,6 +39,10 @@ _PATIENCE = 2.0
 """Seconds that leaving the app waits for a job to let go."""
 
 
+def _fix(trace: Trace, event: int, options: FixOptions, found: Investigation | None) -> FixJob:
+    return prepare_fix(trace, event, options, found=found)
+
+
 @dataclass(frozen=True, slots=True)
 class Engine:
     """Where jobs come from: the workbench, or what stands in for it."""
@@ -42,6 +50,7 @@ class Engine:
     why: Callable[[Trace, int, WhyOptions], WhyJob] = prepare_why
     rerun: Callable[[Trace, int, RerunOptions], SampleJob] = prepare_rerun
     odds: Callable[[Trace, int, OddsOptions], SampleJob] = prepare_odds
+    fix: Callable[[Trace, int, FixOptions, Investigation | None], FixJob] = _fix
 
 
 _WORKBENCH = Engine()

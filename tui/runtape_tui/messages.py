@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from textual.message import Message
 
 from runtape.reports.plan_text import Outlook
-from runtape.workbench import SampleJob, WhyJob
-from runtape_tui.tickets import Problem, Ticket
+from runtape_tui.tickets import Job, Problem, Ticket
 
 
 @dataclass
@@ -33,7 +32,7 @@ class JobEnded(Message, bubble=False):
 class JobPrepared(Message, bubble=False):
     """A job is ready to run; `outlook` is None where there is nothing to ask a model."""
 
-    job: WhyJob | SampleJob
+    job: Job
     outlook: Outlook | None
     agreed: bool
     """Whether its calls were agreed to already."""

@@ -10,11 +10,14 @@ from enum import Enum
 from runtape.attribution.distribution import Distribution
 from runtape.attribution.facts import Calls, CallsChanged, Fact, Finished, Phase, PhaseChanged
 from runtape.errors import RuntapeError
+from runtape.remedies.facts import FixFact, FixFinished, Proposed
 from runtape.reports.codes import PHASE_WORDS
-from runtape.workbench import SampleJob, WhyJob
+from runtape.workbench import FixJob, SampleJob, WhyJob
 
-Item = Fact | Distribution
-"""What a job tells: facts of a `why`, the growing distribution of a `rerun` or `odds`."""
+Job = WhyJob | SampleJob | FixJob
+"""What can be asked for."""
+Item = Fact | FixFact | Distribution
+"""What a job tells: facts of a `why` or `fix`, the growing distribution of a `rerun` or `odds`."""
 
 
 class JobKind(Enum):
@@ -23,6 +26,8 @@ class JobKind(Enum):
     WHY = "why"
     RERUN = "what-if"
     ODDS = "odds"
+    FIX = "fix"
+    CHAIN = "chain"
 
 
 class JobState(Enum):
@@ -52,7 +57,7 @@ class Ticket:
     """
 
     kind: JobKind
-    job: WhyJob | SampleJob
+    job: Job
     expected: int | None = None
     items: list[Item] = field(default_factory=list)
     state: JobState = JobState.WAITING
@@ -84,6 +89,10 @@ class Ticket:
             self._phase = item.phase
         elif isinstance(item, Finished):
             self._calls = item.report.calls
+        elif isinstance(item, Proposed):
+            self._phase = None
+        elif isinstance(item, FixFinished):
+            self._calls = item.fix.calls
         self.items.append(item)
 
     def end(self, error: Exception | None = None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 from textual import work
 from textual.screen import Screen
@@ -11,7 +11,7 @@ from textual.timer import Timer
 
 from runtape.errors import IncompleteContext
 from runtape.reports.sheet import Tone
-from runtape.workbench import SampleJob, Trace, WhyJob
+from runtape.workbench import Trace
 from runtape.workbench.presentation import outlook_of
 from runtape_tui.actions import Action, Scope
 from runtape_tui.asking import JobOptions
@@ -20,11 +20,10 @@ from runtape_tui.jobs import JobRunner
 from runtape_tui.messages import JobEnded, JobMoved, JobPrepared, JobRefused
 from runtape_tui.safe import content
 from runtape_tui.screens.confirm import ConfirmScreen
-from runtape_tui.tickets import Item, JobKind, Problem, Ticket
+from runtape_tui.tickets import Item, Job, JobKind, Problem, Ticket
 from runtape_tui.view_models.findings import spending_words
 from runtape_tui.widgets.status_line import KeyHints, StatusLine
 
-J = TypeVar("J", WhyJob, SampleJob)
 BEATS = 20
 """Pictures a second while a job runs."""
 _SLOW = 5
@@ -61,11 +60,11 @@ class JobScreen(Screen[None]):
     def ready(self) -> None:
         """The screen is on; start what starts by itself."""
 
-    def prepare(self, options: JobOptions) -> WhyJob | SampleJob:
+    def prepare(self, options: JobOptions) -> Job:
         """Prepare the job; runs in a thread."""
         raise NotImplementedError
 
-    def prepared(self, job: WhyJob | SampleJob) -> None:
+    def prepared(self, job: Job) -> None:
         """Show what is known before anything was asked."""
 
     def begin(self, ticket: Ticket) -> None:
@@ -144,7 +143,7 @@ class JobScreen(Screen[None]):
         """Say what is wrong."""
         self._complain(message.problem)
 
-    def _submit(self, job: WhyJob | SampleJob, expected: int | None) -> None:
+    def _submit(self, job: Job, expected: int | None) -> None:
         self.attach(self.jobs.submit(Ticket(self.KIND, job, expected)))
 
     def _complain(self, problem: Problem) -> None:

@@ -8,12 +8,12 @@ from importlib.metadata import version
 from runtape.attribution.distribution import Distribution
 from runtape.reports.distribution_report import DistributionReport
 from runtape.reports.distribution_text import distribution_sheet
-from runtape.workbench import SampleJob, Trace, WhyJob
+from runtape.workbench import SampleJob, Trace
 from runtape.workbench.presentation import subject_with_handle
 from runtape.workbench.results import changed_settings, subject_of
 from runtape_tui.jobs import JobRunner
 from runtape_tui.screens.job_screen import JobScreen
-from runtape_tui.tickets import Item, Problem, Ticket
+from runtape_tui.tickets import Item, Job, Problem, Ticket
 from runtape_tui.view_models.findings import hint_line, problem_line, question_line
 from runtape_tui.widgets.distribution import DistributionView
 from runtape_tui.widgets.sheet_view import Lines
@@ -86,13 +86,13 @@ class SampleScreen(JobScreen):
         self.head.set(*lines)
 
     @property
-    def question_job(self) -> WhyJob | SampleJob | None:
+    def question_job(self) -> Job | None:
         """A job that knows the decision."""
         return self.ticket.job if self.ticket is not None else None
 
     def report(self) -> str | None:
         """The distribution as ``runtape rerun`` and ``runtape odds`` print it; None before."""
-        if self.found is None or self.ticket is None or isinstance(self.ticket.job, WhyJob):
+        if self.found is None or self.ticket is None or not isinstance(self.ticket.job, SampleJob):
             return None
         job = self.ticket.job
         subject = subject_of(job.question, job.context)

@@ -11,20 +11,20 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.timer import Timer
 
-from runtape.attribution.distribution import Distribution
+from runtape.attribution.facts import Fact
 from runtape.context import Context, build_context
 from runtape.errors import IncompleteContext, RuntapeError
 from runtape.reports.fix_report import FixReport
 from runtape.reports.sheet import Line, Tone
 from runtape.reports.why_report import WhyReport
 from runtape.reports.why_text import why_sheet
-from runtape.workbench import SampleJob, Trace, WhyJob
+from runtape.workbench import Trace, WhyJob
 from runtape_tui.actions import Scope, bindings
 from runtape_tui.asking import JobOptions
 from runtape_tui.jobs import JobRunner
 from runtape_tui.safe import content
 from runtape_tui.screens.saving import SavingScreen, Test, choose_cause_test
-from runtape_tui.tickets import Item, JobKind, JobState, Problem, Ticket
+from runtape_tui.tickets import Item, Job, JobKind, JobState, Problem, Ticket
 from runtape_tui.view_models.bars import BAR_LEGEND
 from runtape_tui.view_models.document import DocumentModel, Tint
 from runtape_tui.view_models.findings import (
@@ -117,7 +117,7 @@ class WhyScreen(SavingScreen):
         """A `why` about the event."""
         return self.jobs.engine.why(self.trace, self.event, options.why())
 
-    def prepared(self, job: WhyJob | SampleJob) -> None:
+    def prepared(self, job: Job) -> None:
         """All pieces, none tested yet; the context beside them."""
         assert isinstance(job, WhyJob)  # noqa: S101 - what `prepare` made
         self._job = job
@@ -134,7 +134,7 @@ class WhyScreen(SavingScreen):
     def take(self, items: Sequence[Item]) -> None:
         """Facts go into the model; nothing is painted yet."""
         for item in items:
-            if not isinstance(item, Distribution):
+            if isinstance(item, Fact):
                 self.heat.take(item)
 
     def paint(self, *, slow: bool) -> None:
@@ -326,6 +326,12 @@ class WhyScreen(SavingScreen):
         row = self.rows.selected
         off = () if row is None else (row.piece.id,)
         self.app.push_screen(WhatIfScreen(self.trace, self.event, self.jobs, off=off))
+
+    def action_fix(self) -> None:
+        """Try remedies, with the cause that was found here."""
+        from runtape_tui.screens.fix import FixScreen  # noqa: PLC0415 - only when it is asked for
+
+        self.app.push_screen(FixScreen(self.trace, self.event, self.jobs))
 
     def action_odds(self) -> None:
         """See how often the unchanged context gives the decision."""
