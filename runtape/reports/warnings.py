@@ -65,6 +65,13 @@ def _unreachable(numbers: Json) -> str:
     return f"cannot be taken out of a valid request, so not tested: {', '.join(refs[:_REFS])}{more}"
 
 
+def _slots_spent(numbers: Json) -> str:
+    return (
+        f"more than {numbers['slots']:.0f} changed contexts looked suspicious, which is what the "
+        "level is corrected for: the rest is shown, not claimed"
+    )
+
+
 _FIDELITY = {"callback": "{} as a framework told it"}
 
 
@@ -99,4 +106,5 @@ _WORDS: dict[str, Callable[[Json], str]] = {
     "cache_off": _cache_off,
     "others_left_out": _others_left_out,
     "others_lost": _others_lost,
+    "slots_spent": _slots_spent,
 }

@@ -205,6 +205,11 @@ def test_a_long_suggestion_is_continued_with_backslashes():
     assert len(lines) > 1
 
 
+def test_slots_spent_are_told_in_words():
+    """A search that met more suspects than it may test says what became of the rest."""
+    assert "the rest is shown, not claimed" in warning_text(Warned("slots_spent", {"slots": 40}))
+
+
 def test_unknown_warning_codes_are_named_with_their_numbers():
     """A report of a later version is still readable."""
     assert warning_text(Warned("moon_phase", {"angle": 3})) == "moon phase (angle 3)"

@@ -11,6 +11,15 @@ import pytest
 from runtape.workbench.blocking import run_blocking
 
 
+@pytest.fixture
+def _listening_to_ctrl_c():
+    """As at a terminal: programs started in the background of a script ignore Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_listening_to_ctrl_c")
 def test_ctrl_c_lets_the_work_have_its_say():
     """Interrupted, the work finishes what a cancellation leaves to do; then it is raised."""
     said = []
