@@ -41,6 +41,7 @@ _LOOKS = 2_000
 _HELD = ("Our bank details", "Regards,")
 _FORWARDING = "tool:forward_email"
 _INBOX = "examples/inbox_agent.py:simulated_model"
+_RESEARCHER = "examples/research_agent.py:simulated_model"
 
 Keys = Callable[[RuntapeApp, Pilot[None]], Awaitable[None]]
 
@@ -147,6 +148,18 @@ async def what_if(app: RuntapeApp, pilot: Pilot[None]) -> None:
     await finished(app, pilot)
 
 
+def after_why(key: str) -> Keys:
+    """What a key opens once the cause is found, at its end."""
+
+    async def ask(app: RuntapeApp, pilot: Pilot[None]) -> None:
+        await why(app, pilot)
+        await pilot.press(key)
+        await pilot.pause(0.5)
+        await finished(app, pilot)
+
+    return ask
+
+
 def shots() -> dict[str, Shot]:
     """All pictures by name."""
     held = Turnstile()
@@ -157,6 +170,8 @@ def shots() -> dict[str, Shot]:
         "heatmap-in-flight": Shot("inbox_agent", in_flight(held), at=_FORWARDING, model=held),
         "heatmap-done": Shot("inbox_agent", why, size=(120, 36), at=_FORWARDING, model=_INBOX),
         "what-if": Shot("inbox_agent", what_if, at=_FORWARDING, model=_INBOX),
+        "fix": Shot("inbox_agent", after_why("X"), size=(120, 36), at=_FORWARDING, model=_INBOX),
+        "chain": Shot("research_agent", after_why("c"), at="tool:send_mail", model=_RESEARCHER),
         "small": Shot("inbox_agent", why, size=(80, 24), at=_FORWARDING, model=_INBOX),
         "no-colour": Shot(
             "inbox_agent",

@@ -24,6 +24,7 @@ class Scope(Enum):
     PIECES = "Pieces on the bench"
     ODDS = "Odds"
     FIX = "Fix"
+    CHAIN = "Causal chain"
     CONFIRM = "Before model calls"
     EDITING = "Editing a text"
     PICKER = "Choosing a trace"
@@ -53,7 +54,7 @@ class Action:
 
 _ROWS, _TRACE, _DOC, _APP = Scope.ROWS, Scope.TRACE, Scope.DOCUMENT, Scope.APP
 _PICKER, _WHY, _WHATIF = Scope.PICKER, Scope.WHY, Scope.WHATIF
-_FIX = Scope.FIX
+_FIX, _CHAIN = Scope.FIX, Scope.CHAIN
 _PIECES, _ODDS, _CONFIRM, _TEXT = Scope.PIECES, Scope.ODDS, Scope.CONFIRM, Scope.EDITING
 
 ACTIONS = (
@@ -117,6 +118,7 @@ ACTIONS = (
     Action("why.pane", "tab", "The other pane", "other_pane", _WHY, "pane"),
     Action("why.fix", "X", "What helps against it, and what that breaks", "fix", _WHY, "fix"),
     Action("why.whatif", "e", "What if this piece were not there", "whatif", _WHY, "what if"),
+    Action("why.chain", "c", "Which earlier decisions led there", "chain", _WHY, "chain"),
     Action("why.test", "T", "Write a regression test", "test", _WHY, "test"),
     Action("why.copy", "y", "Copy the report", "copy", _WHY, "copy"),
     Action("why.save", "S", "Save the report: HTML, SVG, JSON, Markdown", "save", _WHY, "save"),
@@ -150,6 +152,12 @@ ACTIONS = (
     Action("fix.copy", "y", "Copy the report", "copy", _FIX, "copy"),
     Action("fix.save", "S", "Save the report: HTML, SVG, JSON, Markdown", "save", _FIX, "save"),
     Action("fix.leave", "q", "Back; what runs goes on", "leave", _FIX, "back"),
+    Action("chain.stop", "escape", "Stop the search; when none runs: back", "stop", _CHAIN, "stop"),
+    Action("chain.ask", "c", "Ask, or ask again: kept replies are free", "again", _CHAIN, "again"),
+    Action("chain.test", "T", "Write a regression test", "test", _CHAIN, "test"),
+    Action("chain.copy", "y", "Copy the report", "copy", _CHAIN, "copy"),
+    Action("chain.save", "S", "Save the report: HTML, SVG, JSON, Markdown", "save", _CHAIN, "save"),
+    Action("chain.leave", "q", "Back; what runs goes on", "leave", _CHAIN, "back"),
     Action("text.keep", "ctrl+s", "Keep the text", "keep", _TEXT, "keep"),
     Action("text.drop", "escape", "Leave it as it was", "drop", _TEXT, "leave it"),
     Action("confirm.decline", "escape", "Ask nothing", "decline", _CONFIRM),

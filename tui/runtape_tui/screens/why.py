@@ -333,6 +333,12 @@ class WhyScreen(SavingScreen):
 
         self.app.push_screen(FixScreen(self.trace, self.event, self.jobs))
 
+    def action_chain(self) -> None:
+        """Go back to the decisions that led there."""
+        from runtape_tui.screens.chain import ChainScreen  # noqa: PLC0415 - same
+
+        self.app.push_screen(ChainScreen(self.trace, self.event, self.jobs))
+
     def action_odds(self) -> None:
         """See how often the unchanged context gives the decision."""
         from runtape_tui.screens.odds import OddsScreen  # noqa: PLC0415 - only when it is asked for
