@@ -9,9 +9,11 @@ from typing import Any
 
 import click
 
+from runtape.cli.entry import Exit
 from runtape.cli.options import settings_with
+from runtape.cli.output import columns, print_json, print_sheet
 from runtape.context.edits import Fill
-from runtape.reports.plan_text import Outlook, outlook_words
+from runtape.reports.plan_text import Outlook, outlook_words, plan_json, plan_sheet
 from runtape.reports.sheet import safe
 from runtape.settings import Settings
 
@@ -79,6 +81,21 @@ _GIVEN = (
 def fill_of(text: str) -> Fill | str:
     """A fill by its name, or the text itself."""
     return next((fill for fill in Fill if fill.value == text), text)
+
+
+def one_output(*, as_json: bool, stream: bool) -> None:
+    """Refuse ``--json`` and ``--stream`` at once."""
+    if as_json and stream:
+        raise click.UsageError("--json prints one document and --stream prints many: choose one")
+
+
+def print_plan(outlook: Outlook, *, as_json: bool) -> Exit:
+    """What ``--dry`` prints."""
+    if as_json:
+        print_json(plan_json(outlook))
+    else:
+        print_sheet(plan_sheet(outlook, columns()))
+    return Exit.DONE
 
 
 def confirm(outlook: Outlook) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from runtape.cli.asking import Asked, confirm
+from runtape.cli.asking import Asked, confirm, one_output, print_plan
 from runtape.cli.entry import Exit
 from runtape.cli.files import html_option, write_pages
 from runtape.cli.options import EventCommand, asking, event_argument, trace_argument
@@ -21,7 +21,6 @@ from runtape.remedies.options import FixOptions
 from runtape.reports.fix_json import FixLog, fix_document
 from runtape.reports.fix_progress import FixProgress, fix_progress_lines
 from runtape.reports.fix_report import FixReport
-from runtape.reports.plan_text import plan_json, plan_sheet
 from runtape.reports.remedies_text import fix_sheet
 from runtape.workbench import FixJob, open_trace, prepare_fix
 from runtape.workbench.presentation import outlook_of, subject_with_handle
@@ -73,15 +72,14 @@ def command(*, trace: str, event: str, folder: Path | None, as_json: bool, **fla
     remains, and whether the other recorded decisions go on happening. PASS, PART or FAIL, with
     numbers. With --model another model is tried as well. Exit code 3: no remedy passes.
     """
-    if as_json and flags["stream"]:
-        raise click.UsageError("--json prints one document and --stream prints many: choose one")
+    one_output(as_json=as_json, stream=flags["stream"])
     asked = Asked.read(flags, folder)
     if flags["write_test"]:
         check_path(flags["write_test"], force=flags["force"])
     opened = open_trace(trace, folder=asked.settings.dir)
     job = prepare_fix(opened, event, _options(asked), folder=asked.settings.dir)
     if flags["dry"]:
-        return _print_plan(job, as_json=as_json)
+        return print_plan(outlook_of(job), as_json=as_json)
     if asked.asks_first and not isinstance(job.context, IncompleteContext):
         confirm(outlook_of(job))
     report = _run(job, asked, stream=flags["stream"])
@@ -116,15 +114,6 @@ def _options(asked: Asked) -> FixOptions:
         also=flags["also"],
         max_pieces=asked.settings.max_pieces,
     )
-
-
-def _print_plan(job: FixJob, *, as_json: bool) -> int:
-    outlook = outlook_of(job)
-    if as_json:
-        print_json(plan_json(outlook))
-    else:
-        print_sheet(plan_sheet(outlook, columns()))
-    return Exit.DONE
 
 
 def _run(job: FixJob, asked: Asked, *, stream: bool) -> FixReport:

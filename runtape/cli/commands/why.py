@@ -11,7 +11,7 @@ import click
 
 from runtape.attribution.facts import Fact, Finished, Investigation, Verdict
 from runtape.attribution.options import WhyOptions
-from runtape.cli.asking import Asked, confirm
+from runtape.cli.asking import Asked, confirm, one_output, print_plan
 from runtape.cli.entry import Exit
 from runtape.cli.files import html_option, write_pages
 from runtape.cli.options import EventCommand, asking, event_argument, trace_argument
@@ -19,7 +19,6 @@ from runtape.cli.output import columns, json_text, print_json, print_sheet
 from runtape.cli.running import drive, live_view
 from runtape.errors import IncompleteContext
 from runtape.reports.fact_json import FactLog
-from runtape.reports.plan_text import plan_json, plan_sheet
 from runtape.reports.progress import Progress, progress_lines
 from runtape.reports.why_json import why_document
 from runtape.reports.why_report import WhyReport
@@ -70,12 +69,11 @@ def command(*, trace: str, event: str, folder: Path | None, as_json: bool, **fla
     Removes parts of what the model saw, asks it again, and tells by exact tests what made the
     difference. Exit code 3: there is no answer.
     """
-    if as_json and flags["stream"]:
-        raise click.UsageError("--json prints one document and --stream prints many: choose one")
+    one_output(as_json=as_json, stream=flags["stream"])
     asked = Asked.read(flags, folder)
     job = prepare_why(open_trace(trace, folder=asked.settings.dir), event, _options(asked))
     if flags["dry"]:
-        return _print_plan(job, as_json=as_json)
+        return print_plan(outlook_of(job), as_json=as_json)
     if asked.asks_first and not isinstance(job.context, IncompleteContext):
         confirm(outlook_of(job))
     report = _run(job, asked, stream=flags["stream"])
@@ -110,15 +108,6 @@ def _options(asked: Asked) -> WhyOptions:
         chain=flags["chain"] or flags["depth"] is not None,
         depth=flags["depth"] or 4,
     )
-
-
-def _print_plan(job: WhyJob, *, as_json: bool) -> int:
-    outlook = outlook_of(job)
-    if as_json:
-        print_json(plan_json(outlook))
-    else:
-        print_sheet(plan_sheet(outlook, columns()))
-    return Exit.DONE
 
 
 def _run(job: WhyJob, asked: Asked, *, stream: bool) -> WhyReport:
