@@ -193,6 +193,24 @@ def test_a_test_file_is_not_overwritten_silently(inbox):
     found(inbox, script)
 
 
+def test_another_copy_of_the_trace_is_not_overwritten_silently(inbox):
+    """A copy beside the tests that differs (the run went on) is asked about like any file."""
+    copy = Path("runtape_traces", inbox.name)
+    copy.parent.mkdir()
+    copy.write_text("an older copy")
+
+    async def script(app, pilot):
+        await press(pilot, "T", "u", "enter")
+        assert f"{inbox.name} exists already" in picture(app)
+        await press(pilot, "escape")
+        assert text_of(copy) == "an older copy"
+        await press(pilot, "T", "u", "enter", "y")
+        assert "Run it: pytest" in app.screen.status.text
+        assert text_of(copy) == text_of(inbox)
+
+    found(inbox, script)
+
+
 def test_without_a_cause_the_recorded_context_is_tested(inbox):
     """Nothing to take out: no question which; esc writes nothing."""
 

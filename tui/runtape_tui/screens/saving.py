@@ -15,7 +15,7 @@ from runtape.reports.fix_report import FixReport
 from runtape.reports.sheet import Tone
 from runtape.reports.why_report import WhyReport
 from runtape.workbench.presentation import subject_with_handle
-from runtape.workbench.regressions import check_path, write_regression
+from runtape.workbench.regressions import FOLDER, check_path, write_regression
 from runtape_tui.screens.chooser import Choice, Chooser
 from runtape_tui.screens.edit import EditScreen
 from runtape_tui.screens.job_screen import JobScreen
@@ -70,7 +70,11 @@ class SavingScreen(JobScreen):
         def save(path: Path) -> None:
             self._save(path, *found)
 
-        self._ask_path("save report: .html .svg .json .md", name, check_ending, save)
+        def check(path: Path) -> Path | None:
+            check_ending(path)
+            return _in_the_way(path)
+
+        self._ask_path("save report: .html .svg .json .md", name, check, save)
 
     def action_test(self) -> None:
         """Write a regression test to a path that is asked for."""
@@ -84,12 +88,14 @@ class SavingScreen(JobScreen):
         if found is None:
             return
 
-        def check(path: Path) -> None:
+        def check(path: Path) -> Path | None:
             check_path(path, force=True)
+            return _in_the_way(path) or _in_the_way(path.parent / FOLDER / copied.name, copied)
 
         def write(path: Path) -> None:
-            self._write_test(path, test)
+            self._write_test(path, test, force=check(path) is not None)
 
+        copied = self.trace.path
         name = check_name(found[0].investigation.decision, Path.cwd())
         self._ask_path(f"write a pytest file: {test.title}", name, check, write)
 
@@ -99,10 +105,10 @@ class SavingScreen(JobScreen):
         self,
         title: str,
         name: str,
-        check: Callable[[Path], None],
+        check: Callable[[Path], Path | None],
         write: Callable[[Path], None],
     ) -> None:
-        """Ask for a path; one that is taken is written to only after a second question."""
+        """Ask for a path; what `check` finds in the way is overwritten only after a second yes."""
 
         def named(typed: str | None) -> None:
             if typed is None or not typed.strip():
@@ -110,30 +116,29 @@ class SavingScreen(JobScreen):
                 return
             try:
                 path = Path(typed.strip()).expanduser()
-                check(path)
-                taken = path.exists()
+                taken = check(path)
             except RuntapeError as error:
                 self.status.say(Problem.of(error).words, Tone.BAD)
             except (OSError, RuntimeError) as error:  # a name too long, no home
                 self.status.say(f"That is no path: {_reason(error)}", Tone.BAD)
             else:
-                self._write(path, write, taken=taken)
+                self._write(path, write, taken)
 
         self.app.push_screen(EditScreen(title, name, one_line=True), named)
 
-    def _write(self, path: Path, write: Callable[[Path], None], *, taken: bool) -> None:
+    def _write(self, path: Path, write: Callable[[Path], None], taken: Path | None) -> None:
         def answered(key: str | None) -> None:
             if key is None:
-                self.status.say(f"{path} stays as it was.", Tone.QUIET)
+                self.status.say(f"{taken} stays as it was.", Tone.QUIET)
             else:
                 write(path)
 
-        if not taken:
+        if taken is None:
             write(path)
-        elif path.is_dir():
-            self.status.say(f"{path} is a folder.", Tone.BAD)
+        elif taken.is_dir():
+            self.status.say(f"{taken} is a folder.", Tone.BAD)
         else:
-            title = f"{path.name} exists already:"
+            title = f"{taken.name} exists already:"
             self.app.push_screen(Chooser(title, [Choice("y", "overwrite it")]), answered)
 
     # Writing, beside the hands of the user
@@ -157,9 +162,7 @@ class SavingScreen(JobScreen):
         self._tell(write)
 
     @work(thread=True, exclusive=True, group="save", exit_on_error=False)
-    def _write_test(self, path: Path, test: Test) -> None:
-        force = path.exists()  # agreed to
-
+    def _write_test(self, path: Path, test: Test, *, force: bool) -> None:
         def write() -> str:
             written = write_regression(
                 self.trace, self.event, path, test.options, kept=test.kept, force=force
@@ -200,6 +203,14 @@ def choose_cause_test(
         Choice("c", "without the cause"),
     ]
     screen.app.push_screen(Chooser("test the context", choices), chosen)
+
+
+def _in_the_way(path: Path, same: Path | None = None) -> Path | None:
+    """The path, when something is there that would be lost; `same`: what may be there."""
+    if not path.exists():
+        return None
+    alike = same is not None and path.is_file() and path.read_bytes() == same.read_bytes()
+    return None if alike else path
 
 
 def _reason(error: Exception) -> str:

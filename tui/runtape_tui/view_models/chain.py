@@ -166,10 +166,7 @@ def _step_rows(number: int, step: Step, columns: int, *, live: bool) -> Iterator
     def said(text: str, tone: Tone = Tone.QUIET) -> Iterator[Row]:
         return _said(depth, Span(text, tone), columns, event)
 
-    words = f"event {event} {decision_words(step.decision)}"
-    branch = f"{_INDENT * (number - 1)}{_BRANCH}" if number else ""
-    shown = cut(words, columns - len(branch) - 1)
-    yield Row(line(Span(branch, Tone.QUIET), Span(shown, Tone.STRONG)), event)
+    yield _decision_row(number, step.decision, columns)
     if step.masked and not step.needs_words:
         refs = listed([piece.ref for piece in step.masked])
         yield from said(f"asked without the model's own earlier words ({refs})")
@@ -187,6 +184,15 @@ def _step_rows(number: int, step: Step, columns: int, *, live: bool) -> Iterator
         yield from said(link_words(step.link))
     for warned in step.found.warnings if step.found is not None and number else ():
         yield from said(warning_text(warned), Tone.WARN)
+
+
+def _decision_row(number: int, decision: Decision, columns: int) -> Row:
+    """An earlier decision at the end of its branch; the final one stands above the tree."""
+    branch = f"{_INDENT * (number - 1)}{_BRANCH}" if number else ""
+    words = f" {decision_words(decision)}" if number else ", the decision above"
+    shown = f"event {decision.event}{words}"
+    text = Span(cut(shown, columns - len(branch) - 1), Tone.STRONG)
+    return Row(line(Span(branch, Tone.QUIET), text), decision.event)
 
 
 def _cause_rows(cause: Cause, found: Investigation, depth: int, columns: int) -> Iterator[Row]:

@@ -42,6 +42,7 @@ from runtape.reports.remedy_words import (
 from runtape.reports.sheet import Line, Part, Sheet, Span, Tone, line
 from runtape.reports.words import happenings, of_runs, outcome_detail, p_value, plural, rated, tally
 from runtape.trials import Tally
+from runtape.visible import visible
 from runtape_tui.view_models.bars import interval_bar
 
 GLYPHS = {Grade.PASS: "✓", Grade.PART: "◐", Grade.FAIL: "✗"}
@@ -116,7 +117,8 @@ class FixTable:
             pad(self._keeps(row, trial), _KEEPS),
             Span(pad(cut(row.name, NAME_CELLS), NAME_CELLS), Tone.STRONG),
         ]
-        words = self._instead(number)
+        used = 1 + _GRADE + _bar_cells(columns) + 1 + _COUNT + _P + _KEEPS + NAME_CELLS + 2
+        words = cut(visible(self._instead(number)).text, max(12, columns - used))
         return line(*cells, f"  {words}") if words else line(*cells)
 
     def _grade(self, row: RemedyRow, trial: Trial | None) -> str:
