@@ -76,13 +76,18 @@ def test_no_byte_of_a_hostile_trace_is_obeyed(hostile, tmp_path):
         terminal.keys("?", "G", "q", "\x10", "next", "\x1b", "y", "x", "O", "j", "\r", "\x1b")
         for question in ("o", "e", "w"):
             terminal.keys("G", "[", "j", question, quiet=0.5)
-            terminal.keys("\r", "j", "j", "G", "\x1b", "\x1b", quiet=0.4)
+            terminal.keys("\r", "j", "j", "G", "\t", "j", quiet=0.3)
+            if question == "w":
+                terminal.keys("s", "X", "\x1b", "c", "\x1b", quiet=0.4)
+            terminal.keys("?", "q", "\x1b", "\x1b", "\x1b", quiet=0.2)
         terminal.keys("\x11", quiet=0.3)
         terminal.wait_end()
     assert "␛]52;c;ZXZpbA==␇" in terminal.text
     assert "<U+202E>" in terminal.text
     assert "[/nope]" in terminal.text
     assert "[true, false]" in terminal.text
+    assert "why #" in terminal.text
+    assert "odds #" in terminal.text
     assert _smuggled(terminal.raw) == []
     assert "Traceback" not in terminal.text
     assert terminal.code == 0, terminal.text[-1500:]

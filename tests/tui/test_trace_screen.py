@@ -80,7 +80,7 @@ def test_tabs_show_the_event_the_diff_and_the_record(canteen):
         await press(pilot, "]", "2")
         assert "posted to" in picture(app)
         await press(pilot, "3")
-        assert app.screen.diff.display
+        assert app.screen.pane is app.screen.diff
         assert "+ 2  call of read_stock" in picture(app)
         await press(pilot, "r")
         assert '"messages": [' in picture(app)
@@ -438,12 +438,12 @@ def test_the_mouse_moves_opens_and_drags(canteen):
         await pilot.click("#timeline", offset=(10, 6), times=2)
         await settle(pilot)
         assert screen.document.has_focus
-        before = screen.query_one("#left").size.width
+        before = screen.timeline.size.width
         await pilot.mouse_down("#divider")
         await pilot.hover(offset=(70, 10))
         await pilot.mouse_up(offset=(70, 10))
         await settle(pilot)
-        assert screen.query_one("#left").size.width > before
+        assert screen.timeline.size.width > before
 
     play(canteen, script)
 

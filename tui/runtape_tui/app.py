@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -290,6 +291,7 @@ def run_app(
     """Run the app until the user quits; returns the exit code. Raises what RuntapeApp raises."""
     app = RuntapeApp(trace, at=at, why=why, settings=settings, flags=flags)
     sys.setswitchinterval(_SWITCH)
+    gc.freeze()  # what is there stays: no need to look through it again and again
     app.run()
     if app.farewell:
         print(app.farewell)  # noqa: T201 - the terminal is the user's again

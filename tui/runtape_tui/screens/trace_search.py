@@ -185,7 +185,7 @@ class TraceSearch(TraceMoves):
             self._go_to_piece(text, missing)
 
     def _go_to_piece(self, ref: str, missing: EventNotFound) -> None:
-        if self.document.model.context is None or not self.document.display:
+        if self.document.model.context is None or self.pane is not self.document:
             self.say(str(missing), Tone.WARN)
             return
         try:

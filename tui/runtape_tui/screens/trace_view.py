@@ -9,7 +9,6 @@ from typing import ClassVar
 from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import Screen
 from textual.timer import Timer
@@ -41,6 +40,8 @@ TWO_PANES = 100
 """Columns from which both panes are shown."""
 SMALLEST = (60, 15)
 """Columns and rows below which nothing useful can be shown."""
+_LEAST = 24
+"""Columns of the timeline at least."""
 _LOW = 18
 """Rows below which the title and the keys are left out."""
 REST = 0.06
@@ -75,6 +76,9 @@ class TraceView(Screen[None]):
         self.timeline = Timeline(TimelineModel(trace.tape, self.survey), id="timeline")
         self.document = Document(id="document")
         self.diff = DiffPane(id="diff")
+        self.timeline.add_class("left")
+        self.document.add_class("right")
+        self.diff.add_class("right")
         self.tab = Tab[state.tab.upper()] if state.tab.upper() in Tab.__members__ else Tab.CONTEXT
         self.following = False
         self.against: int | None = None
@@ -115,15 +119,12 @@ class TraceView(Screen[None]):
     def compose(self) -> ComposeResult:
         """Title, two panes, status, keys."""
         yield Bar(id="title")
-        with Horizontal(id="panes"):
-            with Vertical(id="left"):
-                yield Bar(id="left-title", classes="pane-title")
-                yield self.timeline
-            yield Divider(id="divider")
-            with Vertical(id="right"):
-                yield TabBar(id="tabs")
-                yield self.document
-                yield self.diff
+        yield Bar(id="left-title", classes="pane-title left")
+        yield Divider(id="divider")
+        yield TabBar(id="tabs", classes="right")
+        yield self.timeline
+        yield self.document
+        yield self.diff
         yield SearchBar(id="search")
         yield StatusLine(id="status")
         yield KeyHints(id="hints")
@@ -131,7 +132,7 @@ class TraceView(Screen[None]):
 
     def on_mount(self) -> None:
         """Start where the reader was, or on the event asked for."""
-        self.diff.display = False
+        self.diff.add_class("-hidden")
         self.timeline.focus()
         self.query_one(KeyHints).show(host(self).hints(Scope.TRACE, Scope.APP))
         if self.first_event is not None:
@@ -161,7 +162,8 @@ class TraceView(Screen[None]):
         self.set_class(self.narrow, "-single")
         words = f"runtape needs {SMALLEST[0]}×{SMALLEST[1]}, this is {width}×{height}"
         self.query_one("#too-small", Bar).set(content(words, "$warning"))
-        self.query_one("#left").styles.width = "1fr" if self.narrow else f"{self._left}%"
+        left = max(_LEAST, width * self._left // 100)
+        self.styles.grid_columns = "1fr" if self.narrow else f"{left} 1 1fr"
 
     def read(self, *, reading: bool) -> None:
         """Give the keys to the right pane, or to the timeline."""
@@ -171,7 +173,7 @@ class TraceView(Screen[None]):
     @property
     def pane(self) -> LineView:
         """What the right pane shows now."""
-        return self.diff if self.diff.display else self.document
+        return self.document if self.diff.has_class("-hidden") else self.diff
 
     @property
     def reading(self) -> bool:
@@ -246,8 +248,8 @@ class TraceView(Screen[None]):
 
     def _replace(self, loaded: Loaded) -> None:
         had_keys = self.reading
-        self.diff.display = loaded.diff is not None
-        self.document.display = loaded.diff is None
+        self.diff.set_class(loaded.diff is None, "-hidden")
+        self.document.set_class(loaded.diff is not None, "-hidden")
         if loaded.diff is not None:
             self.diff.show(loaded.diff)
         elif loaded.document is not None:

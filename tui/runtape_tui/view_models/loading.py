@@ -120,6 +120,8 @@ class Loader:
         model = DocumentModel.of_context(context, since)
         news = next((section for section in model.sections if section.since is not None), None)
         subject = _subject(context, own=own)
+        if not model.sections:
+            model = DocumentModel(_EMPTY)
         return Loaded(event, Tab.CONTEXT, subject, (Tab.CONTEXT, request, 0), model, news=news)
 
     def _diff(self, event: int, against: int | None) -> Loaded:
@@ -186,6 +188,14 @@ def _nothing_before(other: int | None) -> tuple[Section, ...]:
     return (Section("nothing", title="nothing to compare", text=text, tone=Tone.QUIET),)
 
 
+_EMPTY = (
+    Section(
+        "empty",
+        title="nothing in it",
+        text="This request carries neither messages nor tools; raw (4) shows it as recorded.",
+        tone=Tone.QUIET,
+    ),
+)
 _NO_CALL = (
     Section(
         "none",

@@ -30,8 +30,8 @@ class TabBar(Bar):
             super().__init__()
             self.tab = tab
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - their name
-        super().__init__(id=id)
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - their name
+        super().__init__(id=id, classes=classes)
         self._ends: list[tuple[int, Tab]] = []
 
     def show(self, active: Tab, subject: Content, *, focused: bool) -> None:
