@@ -17,6 +17,7 @@ from runtape_tui.screens.trace import TraceScreen
 from runtape_tui.state import TraceState
 from runtape_tui.view_models.loading import Tab
 from tests.support.app import picture, play, press, settle, type_text
+from tests.support.tapes import event, start, write_lines
 
 
 def _status(app) -> str:
@@ -524,3 +525,19 @@ def test_v1_traces_open_too(tmp_path):
         assert "before this" in picture(app) or "model call" in picture(app)
 
     play(record_v1(tmp_path), script)
+
+
+def test_lanes_of_an_interleaved_run_are_named(tmp_path):
+    """A digit and a colour per task in the timeline, its name in the status line."""
+    lines = [
+        event(1, "tool_call", payload={"name": "ask", "scope": {"task": "leeks"}}),
+        event(2, "tool_call", payload={"name": "ask", "scope": {"task": "lentils [/x]"}}),
+    ]
+    path = write_lines(tmp_path / "lanes.jsonl", [start(), *lines])
+
+    async def script(app, pilot):
+        await press(pilot, "g", "j", "j")
+        assert "2 ⚙ ask" in picture(app)
+        assert "lane 2: lentils [/x]" in _status(app)
+
+    play(path, script)

@@ -26,7 +26,7 @@ from runtape_tui.state import TraceState
 from runtape_tui.view_models.loading import Loaded, Loader, Tab
 from runtape_tui.view_models.survey import Survey
 from runtape_tui.view_models.timeline import TimelineModel
-from runtape_tui.widgets.bar import Bar
+from runtape_tui.widgets.bar import Bar, TitleBar
 from runtape_tui.widgets.diff_pane import DiffPane
 from runtape_tui.widgets.divider import Divider
 from runtape_tui.widgets.document import Document
@@ -118,7 +118,7 @@ class TraceView(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Title, two panes, status, keys."""
-        yield Bar(id="title")
+        yield TitleBar(id="title")
         yield Bar(id="left-title", classes="pane-title left")
         yield Divider(id="divider")
         yield TabBar(id="tabs", classes="right")
@@ -320,6 +320,9 @@ class TraceView(Screen[None]):
         if timeline.row_count:
             yield f"#{self.selected_event}"
             yield f"event {timeline.cursor + 1:,} of {timeline.row_count:,}"
+            lane = self.survey.lane(self.selected_event)
+            if lane is not None:
+                yield f"lane {lane + 1}: {self.survey.lanes[lane]}"
         if self.reading and self.pane is self.document:
             piece = self.document.model.piece_at(self.document.cursor)
             if piece is not None:

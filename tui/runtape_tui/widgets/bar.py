@@ -53,3 +53,9 @@ class Bar(Widget):
 
     def _room_right(self, width: int) -> int:
         return max(0, width - self._left.cell_length - 1) if self.LEFT_FIRST else width
+
+
+class TitleBar(Bar):
+    """A bar whose left text matters more than the right one."""
+
+    LEFT_FIRST: ClassVar[bool] = True

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from textual import events
 from textual.content import Content
 from textual.message import Message
 
 from runtape_tui.view_models.loading import Tab
-from runtape_tui.widgets.bar import Bar
+from runtape_tui.widgets.bar import TitleBar
 
 _GAP = 2
 
 
-class TabBar(Bar):
+class TabBar(TitleBar):
     """Titles of the tabs, the active one marked; and what it is about."""
-
-    LEFT_FIRST: ClassVar[bool] = True
 
     DEFAULT_CSS = """
     TabBar { color: $foreground 55%; }
