@@ -19,6 +19,8 @@ from runtape_tui.view_models.loading import Tab
 from tests.support.app import picture, play, press, settle, type_text
 from tests.support.tapes import event, start, write_lines
 
+_ASKED = (("o", "OddsScreen"), ("e", "WhatIfScreen"), ("full_stop", "WhatIfScreen"))
+
 
 def _status(app) -> str:
     return app.screen.query_one("#status").text
@@ -541,3 +543,22 @@ def test_lanes_of_an_interleaved_run_are_named(tmp_path):
         assert "lane 2: lentils [/x]" in _status(app)
 
     play(path, script)
+
+
+def test_why_can_be_asked_from_the_command_line_and_from_the_event(canteen, tmp_path, monkeypatch):
+    """`--at EVENT --why` opens it at once; w, o and e from the event under the cursor."""
+    monkeypatch.chdir(tmp_path)  # replies are kept there
+    (tmp_path / "model.py").write_text("def answer(request):\n    return 'soup'\n")
+    flags = {"model_fn": f"{tmp_path / 'model.py'}:answer", "yes": True, "no_cache": True}
+
+    async def script(app, pilot):
+        assert type(app.screen).__name__ == "WhyScreen"
+        await press(pilot, "q")
+        assert isinstance(app.screen, TraceScreen)
+        for key, name in _ASKED:
+            await press(pilot, key)
+            assert type(app.screen).__name__ == name
+            await press(pilot, "q")
+        await press(pilot, "q")
+
+    play(canteen, script, at="tool:read_stock", why=True, flags=flags)
