@@ -74,11 +74,6 @@ class SearchBar(Horizontal):
         yield Input(id="typed", compact=True, select_on_focus=False)
         yield Static(id="note")
 
-    @property
-    def is_open(self) -> bool:
-        """Whether it is shown."""
-        return self.has_class("-open")
-
     def open(self, asked: Asked, text: str = "") -> None:
         """Ask for something; `text` stands there already."""
         self._asked = asked
