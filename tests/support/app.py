@@ -59,11 +59,13 @@ _NAMES = {" ": "space", ".": "full_stop", ":": "colon", "-": "minus", "#": "numb
 
 async def settle(pilot: Pilot[None]) -> None:
     """Wait until nothing is being loaded and everything is drawn."""
-    for _ in range(_PATIENCE):
-        await pilot.pause(0.01)
-        if not _busy(pilot.app):
-            break
     await pilot.pause()
+    for _ in range(_PATIENCE):
+        if not _busy(pilot.app):
+            return
+        await asyncio.sleep(0.01)
+        if not _busy(pilot.app):
+            await pilot.pause()
 
 
 def _busy(app: Any) -> bool:
